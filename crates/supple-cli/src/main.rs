@@ -1,0 +1,2 @@
+//! The `supple` command.
+fn main() {}

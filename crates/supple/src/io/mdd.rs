@@ -1,0 +1,1 @@
+//! Lightwave MDD point caches.

@@ -1,0 +1,23 @@
+//! Files: one module a format, one [`read`] and one [`write`] for all of them.
+//!
+//! A reader works on bytes and returns an [`Asset`] with warnings, or a [`Malformed`] that says what
+//! is wrong, where, and what to do. It never allocates more than the file's size justifies: counts
+//! that a file claims are checked against the bytes it has.
+
+pub mod gltf;
+pub mod mdd;
+pub mod obj;
+pub mod off;
+pub mod pc2;
+pub mod ply;
+pub mod stl;
+pub mod take;
+pub mod usd;
+pub mod vtk;
+
+mod error;
+mod save;
+
+pub use error::{Malformed, Place, ReadError, Warning, WriteError};
+pub use save::save;
+pub use take::Take;

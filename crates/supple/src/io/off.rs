@@ -1,0 +1,1 @@
+//! OFF, the Object File Format.

@@ -1,0 +1,1 @@
+//! PC2 point caches.

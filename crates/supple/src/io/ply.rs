@@ -1,0 +1,1 @@
+//! PLY, the polygon file format.

@@ -1,0 +1,1 @@
+//! STL, text and binary.

@@ -1,0 +1,1 @@
+//! USD ascii layers.

@@ -1,0 +1,1 @@
+//! VTK legacy polydata.

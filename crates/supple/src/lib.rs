@@ -1,0 +1,17 @@
+//! Supple: shapes that behave like real, incompressible material.
+//!
+//! Files become an [`Asset`] (module [`io`]); a [`scene`] names assets and what happens to them; the
+//! player turns a scene into frames. Everything a capability needs stands below it: meshes in
+//! [`mesh`], rigs in [`rig`], and how a call runs (threads, cancellation, progress) in [`run`].
+
+pub mod asset;
+pub mod io;
+pub mod mesh;
+pub mod rig;
+pub mod run;
+pub mod scene;
+pub mod zoo;
+
+pub use asset::Asset;
+pub use mesh::TriMesh;
+pub use run::Run;

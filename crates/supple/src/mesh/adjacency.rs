@@ -1,0 +1,1 @@
+//! Who is next to whom, in compressed rows.

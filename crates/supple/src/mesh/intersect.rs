@@ -1,0 +1,1 @@
+//! Self-intersecting triangle pairs, exactly.

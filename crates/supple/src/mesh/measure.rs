@@ -1,0 +1,1 @@
+//! Bounds, area, edge lengths.

@@ -1,0 +1,19 @@
+//! Geometry: what a shape is made of and what can be asked of it.
+
+pub mod adjacency;
+pub mod attribute;
+pub mod bvh;
+pub mod intersect;
+pub mod measure;
+pub mod normals;
+pub mod points;
+pub mod repair;
+pub mod skin_weights;
+pub mod tri;
+pub mod volume;
+pub mod winding;
+
+pub use attribute::{Attribute, Attributes, Values};
+pub use points::PointCloud;
+pub use skin_weights::SkinWeights;
+pub use tri::{CornerAttribute, Group, MorphTarget, TriMesh};

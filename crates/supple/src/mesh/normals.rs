@@ -1,0 +1,1 @@
+//! Angle-weighted vertex normals.

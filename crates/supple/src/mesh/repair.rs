@@ -1,0 +1,1 @@
+//! Welding and repair, as explicit operations.

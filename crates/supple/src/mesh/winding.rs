@@ -1,0 +1,1 @@
+//! Generalised winding numbers: is a point inside?

@@ -1,0 +1,1 @@
+//! An asset as one mesh bound to one palette of joints: what the player moves.

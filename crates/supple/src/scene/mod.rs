@@ -1,0 +1,1 @@
+//! The scene: a document that names assets and what happens to them.

@@ -1,0 +1,1 @@
+//! Procedural demo shapes and rigs: the same bits on every machine.
