@@ -19,5 +19,5 @@ mod error;
 mod save;
 
 pub use error::{Malformed, Place, ReadError, Warning, WriteError};
-pub use save::save;
+pub use save::{discard_unfinished, save};
 pub use take::Take;
