@@ -65,9 +65,9 @@ fn simple_skin() -> Asset {
 }
 
 fn posed_at(asset: &Asset, secs: f32, skinning: Skinning) -> Vec<Vec3> {
-    let body = Body::from_asset(asset).unwrap();
+    let body = Body::from_asset(asset).expect("a sound asset");
     let mut pose = Pose::rest(asset);
-    asset.clips[0].check(asset).unwrap();
+    asset.clips[0].check(asset).expect("a clip that fits");
     asset.clips[0].sample(secs, &mut pose);
     body.pose(&pose, skinning, &Run::default())
 }
