@@ -10,6 +10,7 @@ pub mod mesh;
 pub mod rig;
 pub mod run;
 pub mod scene;
+pub mod spring;
 pub mod zoo;
 
 pub use asset::Asset;

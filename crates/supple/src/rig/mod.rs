@@ -5,6 +5,7 @@ pub mod keyframes;
 pub mod skeleton;
 pub mod skin;
 
+pub use body::Body;
 pub use keyframes::{Channel, Clip, Interpolation, Track};
-pub use skeleton::{Node, Transform};
-pub use skin::Skin;
+pub use skeleton::{Hierarchy, Node, Pose, Transform};
+pub use skin::{Palette, Skin, Skinning};
