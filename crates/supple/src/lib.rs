@@ -7,6 +7,7 @@
 pub mod asset;
 pub mod io;
 pub mod mesh;
+pub mod player;
 pub mod rig;
 pub mod run;
 pub mod scene;
