@@ -46,13 +46,14 @@
 //! ```
 
 mod cast;
-mod clock;
+pub mod clock;
 mod fingerprint;
-mod state;
+pub mod state;
 
 use std::path::Path;
 
 use glam::Vec3;
+use serde::{Deserialize, Serialize};
 
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::volume::volume;
@@ -101,7 +102,7 @@ pub struct BodyFrame {
 }
 
 /// How a frame went.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Ticks that were simulated to get here.
     pub steps: u64,

@@ -59,12 +59,12 @@ mod document;
 mod error;
 mod folder;
 pub mod modifier;
-mod motion;
-mod path;
-mod placement;
-mod quantity;
+pub mod motion;
+pub mod path;
+pub mod placement;
+pub mod quantity;
 mod starter;
-mod track;
+pub mod track;
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -283,7 +283,7 @@ impl Default for Output {
 pub enum Format {
     /// One glTF binary for all assets: morph targets with a weights animation.
     Glb,
-    /// One USD text file for all assets: time-sampled points.
+    /// A USD text file for each asset: time-sampled points.
     Usda,
     /// A point cache for each asset, as Blender's Mesh Cache reads it.
     Pc2,

@@ -1,12 +1,4 @@
 //! A first scene for an asset, written for a person to edit.
-//!
-//! ```
-//! use supple::{Asset, TriMesh, scene};
-//!
-//! let text = scene::starter("bar.ply", &Asset::from_mesh(TriMesh::default()));
-//! assert!(text.contains("file = \"bar.ply\""));
-//! assert!(scene::Scene::parse(&text, None).is_ok());
-//! ```
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,6 +10,14 @@ const LISTED: usize = 40;
 
 /// A scene document for an asset that lies beside it: its first clip if it has any, with its clips,
 /// skeleton and morph targets listed in comments.
+///
+/// ```
+/// use supple::{Asset, TriMesh, scene};
+///
+/// let text = scene::starter("bar.ply", &Asset::from_mesh(TriMesh::default()));
+/// assert!(text.contains("file = \"bar.ply\""));
+/// assert!(scene::Scene::parse(&text, None).is_ok());
+/// ```
 #[must_use]
 pub fn starter(asset_file: &str, asset: &Asset) -> String {
     let stem = Path::new(asset_file).file_stem().unwrap_or_default().to_string_lossy();
