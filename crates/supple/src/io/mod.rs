@@ -12,6 +12,7 @@ pub mod pc2;
 pub mod ply;
 pub mod stl;
 pub mod take;
+pub mod uri;
 pub mod usd;
 pub mod vtk;
 
@@ -19,5 +20,5 @@ mod error;
 mod save;
 
 pub use error::{Malformed, Place, ReadError, Warning, WriteError};
-pub use save::save;
+pub use save::{discard_unfinished, save};
 pub use take::Take;
