@@ -48,6 +48,7 @@
 mod cast;
 pub mod clock;
 mod fingerprint;
+mod load;
 pub mod state;
 
 use std::path::Path;
@@ -63,6 +64,7 @@ use crate::{Asset, Run};
 
 pub use cast::{Cast, PlayerError};
 pub use clock::{Clock, TICKS_PER_SECOND, When};
+pub use load::from_files;
 pub use state::{BodyState, Slot, State};
 
 use state::Snapshots;

@@ -1,8 +1,10 @@
 //! Where the files of a scene are, and which may be opened.
 
-use std::path::{Component, Path};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use super::document::suggest;
+use crate::io::uri::{self, FetchError, Policy};
 
 /// The folder that a scene's file names are relative to.
 #[derive(Clone, Copy, Debug)]
@@ -16,39 +18,31 @@ pub struct Folder<'a> {
 impl Folder<'_> {
     /// Checks that a file may be opened and is there; otherwise says what is wrong and what to do.
     pub(super) fn check(&self, file: &str) -> Result<(), (String, String)> {
-        if file.contains("://") || file.starts_with("data:") {
+        if uri::scheme(file).is_some() {
             let fix = "name a file beside the scene; nothing is fetched from a network";
             return Err((format!("'{file}' is not a file name"), fix.to_owned()));
         }
-        if !self.outside && leaves_folder(Path::new(file)) {
-            let fix = "copy it beside the scene, or allow files outside its folder";
-            return Err((format!("'{file}' leaves the folder of the scene"), fix.to_owned()));
+        match self.locate(file) {
+            Ok(_) => Ok(()),
+            Err(FetchError::Io { path, source }) if source.kind() == ErrorKind::NotFound => {
+                let what = format!("there is no file '{file}' in {}", self.path.display());
+                let fix = similar(&path)
+                    .map_or("check the name".to_owned(), |near| format!("did you mean '{near}'?"));
+                Err((what, fix))
+            }
+            Err(error) => Err((error.to_string(), error.fix().to_owned())),
         }
-        let path = self.path.join(file);
-        if path.is_file() {
-            return Ok(());
-        }
-        let what = format!("there is no file '{file}' in {}", self.path.display());
-        let fix = similar(&path)
-            .map_or("check the name".to_owned(), |near| format!("did you mean '{near}'?"));
-        Err((what, fix))
     }
-}
 
-fn leaves_folder(file: &Path) -> bool {
-    let mut depth = 0_i32;
-    for component in file.components() {
-        match component {
-            Component::Normal(_) => depth += 1,
-            Component::CurDir => {}
-            Component::ParentDir => depth -= 1,
-            Component::RootDir | Component::Prefix(_) => return true,
-        }
-        if depth < 0 {
-            return true;
-        }
+    /// Where a file the scene names is.
+    ///
+    /// # Errors
+    ///
+    /// [`FetchError`] if it may not be opened or is not there.
+    pub fn locate(&self, file: &str) -> Result<PathBuf, FetchError> {
+        let policy = if self.outside { Policy::AllowOutside } else { Policy::FolderOnly };
+        uri::locate(self.path, Path::new(file), policy)
     }
-    false
 }
 
 /// A file in the same folder with a similar name.
@@ -67,14 +61,26 @@ mod tests {
 
     #[test]
     fn only_files_inside_the_folder_are_allowed() {
-        for inside in ["a.glb", "./a.glb", "b/../a.glb", "b/c/a.glb"] {
-            assert!(!leaves_folder(Path::new(inside)), "{inside}");
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("scene");
+        std::fs::create_dir_all(inner.join("parts")).unwrap();
+        for file in ["outside.ply", "scene/a.ply", "scene/parts/b.ply"] {
+            std::fs::write(folder.path().join(file), "").unwrap();
         }
-        for outside in ["../a.glb", "b/../../a.glb", "/etc/passwd"] {
-            assert!(leaves_folder(Path::new(outside)), "{outside}");
+        let here = Folder { path: &inner, outside: false };
+        for inside in ["a.ply", "./a.ply", "parts/../a.ply", "parts/b.ply"] {
+            assert_eq!(here.check(inside), Ok(()), "{inside}");
         }
-        let here = Folder { path: Path::new("."), outside: true };
-        let (what, _) = here.check("https://example.org/a.glb").unwrap_err();
+        for outside in ["../outside.ply", "parts/../../outside.ply", "/etc/passwd"] {
+            let (what, fix) = here.check(outside).unwrap_err();
+            assert!(what.contains("leaves the folder"), "{outside}: {what}");
+            assert!(fix.contains("allow"), "{outside}: {fix}");
+        }
+        let (_, fix) = here.check("aa.ply").unwrap_err();
+        assert!(fix.contains("a.ply"), "suggests what is there: {fix}");
+        let anywhere = Folder { path: &inner, outside: true };
+        assert_eq!(anywhere.check("../outside.ply"), Ok(()));
+        let (what, _) = anywhere.check("https://example.org/a.glb").unwrap_err();
         assert!(what.contains("not a file name"), "{what}");
     }
 }
