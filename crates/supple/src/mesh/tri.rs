@@ -310,6 +310,13 @@ fn check_length(
 }
 
 fn check_finite(positions: &[Vec3]) -> Result<(), Defect> {
+    // All bits of the exponent are set in NaN and infinity, and only there. One pass without a
+    // branch a vertex; the offender is looked for only if there is one.
+    let exponent = |x: &f32| x.to_bits() & f32::INFINITY.to_bits();
+    let coordinates: &[f32] = bytemuck::cast_slice(positions);
+    if coordinates.iter().map(exponent).max() < Some(f32::INFINITY.to_bits()) {
+        return Ok(());
+    }
     match positions.iter().position(|p| !p.is_finite()) {
         Some(vertex) => Err(Defect::NotFinite { vertex, position: positions[vertex] }),
         None => Ok(()),
@@ -317,6 +324,10 @@ fn check_finite(positions: &[Vec3]) -> Result<(), Defect> {
 }
 
 fn check_indices(triangles: &[[u32; 3]], vertices: usize) -> Result<(), Defect> {
+    // One pass without a branch a corner; the offender is looked for only if there is one.
+    if triangles.as_flattened().iter().max().is_none_or(|&i| (i as usize) < vertices) {
+        return Ok(());
+    }
     for (triangle, corners) in triangles.iter().enumerate() {
         for &vertex in corners {
             if vertex as usize >= vertices {
