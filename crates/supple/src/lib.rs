@@ -5,8 +5,10 @@
 //! [`mesh`], rigs in [`rig`], and how a call runs (threads, cancellation, progress) in [`run`].
 
 pub mod asset;
+pub mod bake;
 pub mod io;
 pub mod mesh;
+pub mod player;
 pub mod rig;
 pub mod run;
 pub mod scene;

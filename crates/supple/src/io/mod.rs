@@ -13,6 +13,7 @@ pub mod pc2;
 pub mod ply;
 pub mod stl;
 pub mod take;
+pub mod uri;
 pub mod usd;
 pub mod vtk;
 

@@ -171,6 +171,12 @@ impl Body {
         &self.rest
     }
 
+    /// The nodes that move the joints.
+    #[must_use]
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
     /// From bind to pose, for each joint.
     ///
     /// # Panics

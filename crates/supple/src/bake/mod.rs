@@ -1,0 +1,240 @@
+//! Baking: playing a scene into files, so that nothing finished is ever lost.
+//!
+//! # Method
+//!
+//! First every frame is played and stored in a cache inside the output folder, together with the state
+//! the player had; then each writer makes its file from the cache, fetching one frame at a time. Memory
+//! stays that of one frame, whatever the length of the scene.
+//!
+//! Every file, of the cache and of the output, is written under a temporary name and renamed when it is
+//! complete. A stored frame carries its own checksum. A later run therefore goes on from the last sound
+//! frame, also after a crash or a torn disk, and since the player is deterministic the result is bit for
+//! bit that of a run that was never interrupted. Frames are stored under a fingerprint of the scene and
+//! its assets: if those change, the bake starts anew and says so.
+//!
+//! The cache is removed once all files are written, unless [`Options::keep_cache`] asks for it.
+//!
+//! # Example
+//!
+//! ```
+//! use std::io::Write as _;
+//! use supple::{Asset, Run, TriMesh, bake};
+//! use supple::player::Player;
+//! use supple::scene::{Format, Scene};
+//!
+//! let scene = Scene::parse("supple = 1\n[[asset]]\nzoo = \"dot\"\n[output]\nformats = [\"obj\"]", None)?;
+//! let mut load = |_: &_| Ok(Asset::from_mesh(TriMesh::new(vec![glam::Vec3::X], vec![])));
+//! let run = Run::default();
+//! let mut player = Player::new(&scene, ".".as_ref(), &mut load, &run)?;
+//! let writers = [(Format::Obj, bake::Writer::Sequence(|mesh, out| {
+//!     writeln!(out, "v {} 0 0", mesh.positions[0].x)
+//! }))];
+//! let folder = tempfile::tempdir()?;
+//! let options = bake::Options { frames: Some(0..3), ..bake::Options::default() };
+//! let baked = bake::bake(&mut player, folder.path(), &options, &writers, &run)?;
+//! assert_eq!(baked.files.len(), 3);
+//! assert_eq!(std::fs::read_to_string(&baked.files[2])?, "v 1 0 0\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cache;
+mod output;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::Run;
+use crate::player::{Player, Report};
+use crate::run::Cancelled;
+use crate::scene::Format;
+
+use cache::{Cache, Opened, Stored};
+pub use output::Writer;
+
+/// What to bake.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Which frames, counted from 0; all of the scene's by default.
+    pub frames: Option<Range<u32>>,
+    /// Which formats; those of the scene's `[output]` by default.
+    pub formats: Option<Vec<Format>>,
+    /// Whether stored frames stay after the files are written: a later bake of other formats or more
+    /// frames is then quicker, for the price of the disk space. Default: no.
+    pub keep_cache: bool,
+}
+
+/// What a bake has done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baked {
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
+    /// Which frames are in them.
+    pub frames: Range<u32>,
+    /// How many of the frames an earlier run had stored.
+    pub reused: u32,
+    /// The largest volume error of any frame, for each body that has a volume.
+    pub worst_volume_errors: Vec<Option<f64>>,
+    /// What the person should know, each thing once, with the frame where it first happened.
+    pub warnings: Vec<String>,
+}
+
+/// Why a bake stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum BakeError {
+    /// The caller asked to stop; another run goes on from here.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The operating system refused.
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Io {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The scene has not the frames that were asked for.
+    #[error("frames {}..{} were asked for, but the scene has {have} frames (0..{have})", asked.start, asked.end)]
+    NoFrames {
+        /// What was asked for.
+        asked: Range<u32>,
+        /// How many there are.
+        have: u32,
+    },
+    /// A format was asked for that nothing writes.
+    #[error("there is no writer for {format:?} files")]
+    NoWriter {
+        /// Which format.
+        format: Format,
+    },
+    /// There is nothing to bake.
+    #[error("the scene has no assets: add an [[asset]]")]
+    NoAssets,
+    /// Another program bakes into the same folder.
+    #[error("another bake is writing to {folder}: wait for it, or choose another folder", folder = folder.display())]
+    Busy {
+        /// Which folder.
+        folder: PathBuf,
+    },
+}
+
+/// Plays a scene and writes its frames to files in `folder`, going on from where an earlier run stopped.
+///
+/// Progress counts frames: played first, then written once for each format.
+///
+/// # Errors
+///
+/// [`BakeError`]; finished frames stay stored, and only whole files are left.
+pub fn bake(
+    player: &mut Player,
+    folder: &Path,
+    options: &Options,
+    writers: &[(Format, Writer)],
+    run: &Run<'_>,
+) -> Result<Baked, BakeError> {
+    let frames = wanted_frames(player, options)?;
+    let formats = options.formats.as_ref().unwrap_or(&player.scene().output.formats).clone();
+    let writers = wanted_writers(&formats, writers)?;
+    let folder = match &player.scene().output.folder {
+        Some(inner) => folder.join(output::file_name(inner)),
+        None => folder.to_owned(),
+    };
+    let sizes = player.cast().iter().map(|c| c.body.mesh.positions.len()).collect();
+    let (cache, opened) = Cache::open(&folder, player.fingerprint(), sizes)?;
+    output::clear_temporaries(&folder, &player.scene().name);
+    let mut baked = Baked { frames: frames.clone(), ..Baked::default() };
+    if opened == Opened::Anew {
+        let note = "the scene or an asset has changed since the last bake: starting anew";
+        baked.warnings.push(note.to_owned());
+    }
+    let total = u64::from(frames.end - frames.start) * (1 + writers.len() as u64);
+    play_all(player, &cache, &mut baked, run, total)?;
+    let mut outputs =
+        output::Outputs { player, cache: &cache, folder: &folder, frames, run, total };
+    for (number, (format, writer)) in (1..).zip(writers) {
+        outputs.write(format, &writer, number, &mut baked.files)?;
+    }
+    if !options.keep_cache {
+        cache.remove()?;
+    }
+    Ok(baked)
+}
+
+fn wanted_frames(player: &Player, options: &Options) -> Result<Range<u32>, BakeError> {
+    if player.cast().is_empty() {
+        return Err(BakeError::NoAssets);
+    }
+    let have = player.frames();
+    let asked = options.frames.clone().unwrap_or(0..have);
+    if asked.start >= asked.end || asked.end > have {
+        return Err(BakeError::NoFrames { asked, have });
+    }
+    Ok(asked)
+}
+
+fn wanted_writers(
+    formats: &[Format],
+    writers: &[(Format, Writer)],
+) -> Result<Vec<(Format, Writer)>, BakeError> {
+    let mut wanted: Vec<(Format, Writer)> = Vec::new();
+    for &format in formats {
+        let found = writers.iter().find(|w| w.0 == format);
+        let writer = found.ok_or(BakeError::NoWriter { format })?;
+        if !wanted.iter().any(|w| w.0 == format) {
+            wanted.push(*writer);
+        }
+    }
+    Ok(wanted)
+}
+
+/// Stores every frame that is not stored yet.
+fn play_all(
+    player: &mut Player,
+    cache: &Cache,
+    baked: &mut Baked,
+    run: &Run<'_>,
+    total: u64,
+) -> Result<(), BakeError> {
+    let frames = baked.frames.clone();
+    // The state of the last stored frame, until the player has been brought there.
+    let mut ahead = None;
+    for i in frames.clone() {
+        let report = match cache.verify(i, run)? {
+            Some(Stored { state, report }) => {
+                baked.reused += 1;
+                ahead = Some(state);
+                report
+            }
+            None => {
+                if let Some(state) = ahead.take() {
+                    // A stored state of this scene fits; one that does not is only replayed.
+                    let _ = player.restore(&state);
+                }
+                let frame = player.frame(i, run)?;
+                let positions: Vec<_> = frame.bodies.iter().map(|b| &b.positions[..]).collect();
+                let stored = Stored { state: player.snapshot(), report: frame.report };
+                cache.store(i, &stored, &positions, run)?;
+                stored.report
+            }
+        };
+        baked.add(i, report);
+        run.report(u64::from(i - frames.start) + 1, total);
+    }
+    Ok(())
+}
+
+impl Baked {
+    fn add(&mut self, frame: u32, report: Report) {
+        if self.worst_volume_errors.is_empty() {
+            self.worst_volume_errors = vec![None; report.volume_errors.len()];
+        }
+        for (worst, error) in self.worst_volume_errors.iter_mut().zip(report.volume_errors) {
+            let larger = error.filter(|e| worst.is_none_or(|w: f64| e.abs() > w.abs()));
+            *worst = larger.or(*worst);
+        }
+        for warning in report.warnings {
+            if !self.warnings.iter().any(|w| w.ends_with(&warning)) {
+                self.warnings.push(format!("frame {frame}: {warning}"));
+            }
+        }
+    }
+}

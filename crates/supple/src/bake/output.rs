@@ -1,0 +1,218 @@
+//! From stored frames to files.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+
+use super::BakeError;
+use super::cache::Cache;
+use crate::Run;
+use crate::io::{Take, save};
+use crate::mesh::attribute::NORMAL;
+use crate::mesh::normals::vertex_normals;
+use crate::mesh::{TriMesh, Values};
+use crate::player::{Cast, Player};
+use crate::scene::Format;
+
+/// How a format is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Writer {
+    /// One file for all bodies: `NAME.glb`.
+    Together(fn(&mut [Take<'_>], &mut BufWriter<File>) -> io::Result<()>),
+    /// One file a body: `NAME.pc2`, or `NAME.BODY.pc2` if there are several.
+    Each(fn(&mut Take<'_>, &mut BufWriter<File>) -> io::Result<()>),
+    /// One file a frame and body: `NAME.0001.ply`, or `NAME.BODY.0001.ply`.
+    Sequence(fn(&TriMesh, &mut BufWriter<File>) -> io::Result<()>),
+}
+
+/// The files of one bake.
+pub(super) struct Outputs<'a> {
+    pub(super) player: &'a Player,
+    pub(super) cache: &'a Cache,
+    pub(super) folder: &'a Path,
+    pub(super) frames: Range<u32>,
+    pub(super) run: &'a Run<'a>,
+    /// Work in all, for progress.
+    pub(super) total: u64,
+}
+
+impl Outputs<'_> {
+    /// Writes the files of one format, the `number`th.
+    pub(super) fn write(
+        &mut self,
+        format: Format,
+        writer: &Writer,
+        number: u64,
+        files: &mut Vec<PathBuf>,
+    ) -> Result<(), BakeError> {
+        let ending = format.ending();
+        let done = Cell::new(0);
+        match writer {
+            Writer::Together(write) => {
+                let path = self.folder.join(format!("{}.{ending}", self.name()));
+                let bodies: Vec<usize> = (0..self.player.cast().len()).collect();
+                self.save(&path, |out| self.with_takes(&bodies, number, &done, |t| write(t, out)))?;
+                files.push(path);
+            }
+            Writer::Each(write) => {
+                for body in 0..self.player.cast().len() {
+                    let path = self.folder.join(format!("{}.{ending}", self.body_name(body)));
+                    self.save(&path, |out| {
+                        self.with_takes(&[body], number, &done, |t| write(&mut t[0], out))
+                    })?;
+                    files.push(path);
+                }
+            }
+            Writer::Sequence(write) => {
+                for body in 0..self.player.cast().len() {
+                    self.write_sequence(body, ending, number, *write, files)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_sequence(
+        &self,
+        body: usize,
+        ending: &str,
+        number: u64,
+        write: fn(&TriMesh, &mut BufWriter<File>) -> io::Result<()>,
+        files: &mut Vec<PathBuf>,
+    ) -> Result<(), BakeError> {
+        let cast = &self.player.cast()[body];
+        let mut mesh = cast.rest.meshes[0].clone();
+        let has_normals = mesh.attributes.normals().is_some();
+        // Split normals of the rest shape do not fit the moving one.
+        mesh.corners.retain(|c| c.name != NORMAL);
+        for frame in self.frames.clone() {
+            let shown = self.first_shown() + (frame - self.frames.start);
+            let path = self.folder.join(format!("{}.{shown:04}.{ending}", self.body_name(body)));
+            self.cache
+                .positions(frame, body, &mut mesh.positions, self.run)
+                .map_err(|source| self.stopped(BakeError::Io { path: path.clone(), source }))?;
+            if has_normals {
+                let normals = vertex_normals(&mesh.positions, &mesh.triangles, self.run);
+                mesh.attributes.set(NORMAL, Values::Vec3(normals));
+            }
+            self.save(&path, |out| write(&mesh, out))?;
+            files.push(path);
+            self.report(number, u64::from(frame - self.frames.start) + 1);
+        }
+        Ok(())
+    }
+
+    /// Hands takes of some bodies to a writer.
+    fn with_takes(
+        &self,
+        bodies: &[usize],
+        number: u64,
+        done: &Cell<u64>,
+        write: impl FnOnce(&mut [Take<'_>]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let fetch = |body: usize| {
+            move |i: u32, positions: &mut [Vec3]| {
+                if i >= self.frames.end - self.frames.start {
+                    return Err(io::Error::other(format!("there is no frame {i}")));
+                }
+                self.cache.positions(self.frames.start + i, body, positions, self.run)?;
+                done.set(done.get().max(u64::from(i) + 1));
+                self.report(number, done.get());
+                Ok(())
+            }
+        };
+        let mut fetchers: Vec<_> = bodies.iter().map(|&b| fetch(b)).collect();
+        let mut takes = Vec::with_capacity(bodies.len());
+        for (fetch, &body) in fetchers.iter_mut().zip(bodies) {
+            takes.push(self.take(&self.player.cast()[body], fetch));
+        }
+        write(&mut takes)
+    }
+
+    fn take<'t>(
+        &'t self,
+        cast: &'t Cast,
+        positions: &'t mut dyn FnMut(u32, &mut [Vec3]) -> io::Result<()>,
+    ) -> Take<'t> {
+        Take {
+            asset: &cast.rest,
+            fps: self.player.scene().time.fps,
+            first_frame: self.first_shown(),
+            frames: self.frames.end - self.frames.start,
+            positions,
+        }
+    }
+
+    /// Writes one whole file, or leaves none.
+    fn save(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), BakeError> {
+        self.run.check()?;
+        let io = |source| self.stopped(BakeError::Io { path: path.to_owned(), source });
+        save(path, write).map_err(io)
+    }
+
+    /// An error of a writer that was stopped by the caller is not the writer's.
+    fn stopped(&self, error: BakeError) -> BakeError {
+        self.run.check().map_or_else(BakeError::from, |()| error)
+    }
+
+    fn report(&self, number: u64, frames: u64) {
+        let all = u64::from(self.frames.end - self.frames.start);
+        self.run.report(number * all + frames, self.total);
+    }
+
+    /// Number of the first frame on the time line of the files.
+    fn first_shown(&self) -> u32 {
+        let time = &self.player.scene().time;
+        (time.start * time.fps).round().clamp(0.0, 1e9) as u32 + self.frames.start
+    }
+
+    fn name(&self) -> String {
+        file_name(&self.player.scene().name)
+    }
+
+    fn body_name(&self, body: usize) -> String {
+        match self.player.cast() {
+            [_] => self.name(),
+            cast => format!("{}.{}", self.name(), file_name(&cast[body].actor.name)),
+        }
+    }
+}
+
+/// Removes temporary files of a scene that a killed run left in its folder.
+pub(super) fn clear_temporaries(folder: &Path, scene: &str) {
+    let begins = format!("{}.", file_name(scene));
+    let ours = |n: &str| n.starts_with(&begins) && n.ends_with(".supple-tmp");
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(ours) {
+            // A leftover is only untidy: the bake goes on.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A name that cannot lead out of a folder.
+pub(super) fn file_name(name: &str) -> String {
+    let safe = |c: char| if c.is_control() || "/\\:*?\"<>|".contains(c) { '_' } else { c };
+    let name: String = name.trim_start_matches('.').chars().map(safe).take(100).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_inside_their_folder() {
+        assert_eq!(file_name("../../etc/passwd"), "_.._etc_passwd");
+        assert_eq!(file_name(".."), "unnamed");
+        assert_eq!(file_name("fox 2"), "fox 2");
+    }
+}

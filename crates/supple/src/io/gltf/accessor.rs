@@ -1,0 +1,440 @@
+//! Accessors: numbers out of buffers, every claim checked against the bytes that are there.
+//!
+//! An accessor may be backed by bytes (packed or strided), by zeros, and be patched sparsely. Zeros
+//! cost a file nothing, and many objects may name one accessor, so all that is decoded is charged
+//! to a budget in proportion to the file.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use bytemuck::Pod;
+
+use super::document::{Accessor, Document, Int};
+use crate::io::uri::{self, FetchError};
+use crate::io::{Malformed, Place, Warning};
+use crate::mesh::Values;
+
+/// Reads what a URI names.
+pub(super) type Fetch<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, FetchError>;
+
+/// Decoded bytes allowed for each byte of the file and its buffers. A hundred sparse morph targets
+/// of a mesh that fills half the file need 50; nothing real was seen to need more.
+const BUDGET_PER_BYTE: u64 = 64;
+/// Decoded bytes allowed whatever the size of the file.
+const BUDGET_BASE: u64 = 16 << 20;
+
+/// The buffers of a file and how to read them.
+pub(super) struct Data<'a> {
+    document: &'a Document<'a>,
+    /// `None` for a buffer that the file names but does not have.
+    buffers: Vec<Option<Cow<'a, [u8]>>>,
+    budget: Cell<u64>,
+}
+
+impl<'a> Data<'a> {
+    /// Fetches all buffers.
+    pub(super) fn load(
+        document: &'a Document<'a>,
+        (file_len, bin): (usize, Option<&'a [u8]>),
+        fetch: Fetch<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self, Malformed> {
+        let mut buffers = Vec::new();
+        let mut total = file_len as u64;
+        for i in 0..document.buffers.len() {
+            let bytes = load_buffer(document, i, bin, fetch)?;
+            match &bytes {
+                Some(Cow::Owned(owned)) => total += owned.len() as u64,
+                Some(Cow::Borrowed(_)) => {}
+                None => {
+                    let place = Place::Json(format!("buffers[{i}]"));
+                    warnings.push(Warning::new(place, "the buffer has no data in the file"));
+                }
+            }
+            buffers.push(bytes);
+        }
+        let budget = Cell::new(total.saturating_mul(BUDGET_PER_BYTE).saturating_add(BUDGET_BASE));
+        Ok(Self { document, buffers, budget })
+    }
+
+    /// How many elements an accessor has.
+    pub(super) fn count(&self, accessor: Int, place: &str) -> Result<usize, Malformed> {
+        Ok(self.accessor(accessor, place)?.count.index())
+    }
+
+    /// How many numbers each element of an accessor has.
+    pub(super) fn width(&self, accessor: Int, place: &str) -> Result<usize, Malformed> {
+        width(self.accessor(accessor, place)?, accessor)
+    }
+
+    /// Decodes floats, normalised or plain integers as vectors of floats.
+    pub(super) fn floats<T: Pod>(&self, accessor: Int, place: &str) -> Result<Vec<T>, Malformed> {
+        self.read::<f32, T>(accessor, place)
+    }
+
+    /// Decodes unsigned integers.
+    pub(super) fn integers<T: Pod>(&self, accessor: Int, place: &str) -> Result<Vec<T>, Malformed> {
+        let component = self.accessor(accessor, place)?.component_type;
+        if !matches!(Component::from_code(component), Some(c) if c.is_unsigned()) {
+            let what = format!("componentType {} where unsigned integers are needed", component.0);
+            let place = Place::Json(format!("accessors[{}].componentType", accessor.0));
+            return Err(Malformed::new(place, what, AGAIN));
+        }
+        self.read::<u32, T>(accessor, place)
+    }
+
+    /// Decodes scalars or vectors of any width.
+    pub(super) fn values(&self, accessor: Int, place: &str) -> Result<Values, Malformed> {
+        Ok(match self.width(accessor, place)? {
+            1 => Values::Scalar(self.floats(accessor, place)?),
+            2 => Values::Vec2(self.floats(accessor, place)?),
+            3 => Values::Vec3(self.floats(accessor, place)?),
+            _ => Values::Vec4(self.floats(accessor, place)?),
+        })
+    }
+
+    /// The bytes of a buffer view, and the stride it sets.
+    pub(super) fn view(&self, view: Int, place: &str) -> Result<(&[u8], Option<usize>), Malformed> {
+        let found = self.document.buffer_views.get(view.index());
+        let found = found.ok_or_else(|| missing(place, "buffer view", view))?;
+        let at = |field: &str| Place::Json(format!("bufferViews[{}].{field}", view.0));
+        let buffer = self.buffers.get(found.buffer.index()).ok_or_else(|| {
+            Malformed::new(at("buffer"), format!("there is no buffer {}", found.buffer.0), AGAIN)
+        })?;
+        let Some(buffer) = buffer else {
+            let what = format!("buffer {} has no data in the file", found.buffer.0);
+            return Err(Malformed::new(at("buffer"), what, AGAIN));
+        };
+        let (start, len) = (found.byte_offset.0, found.byte_length.0);
+        let bytes = slice(buffer, start, len).ok_or_else(|| {
+            let what = format!("bytes {start} to {start}+{len} of a buffer of {}", buffer.len());
+            Malformed::new(at("byteLength"), what, AGAIN)
+        })?;
+        Ok((bytes, found.byte_stride.map(Int::index)))
+    }
+
+    fn accessor(&self, accessor: Int, place: &str) -> Result<&Accessor, Malformed> {
+        let found = self.document.accessors.get(accessor.index());
+        found.ok_or_else(|| missing(place, "accessor", accessor))
+    }
+
+    fn read<N: Number, T: Pod>(&self, id: Int, place: &str) -> Result<Vec<T>, Malformed> {
+        let accessor = self.accessor(id, place)?;
+        let wanted = size_of::<T>() / size_of::<N>();
+        let width = width(accessor, id)?;
+        if width != wanted {
+            let what = format!("'{}' where {wanted} numbers an element are needed", accessor.kind);
+            let at = Place::Json(format!("accessors[{}].type", id.0));
+            return Err(Malformed::new(at, what, AGAIN));
+        }
+        let base = self.base(accessor, id, width)?;
+        self.charge(base.count, size_of::<T>(), || format!("accessors[{}].count", id.0))?;
+        let mut values = vec![T::zeroed(); base.count];
+        let numbers: &mut [N] = bytemuck::cast_slice_mut(&mut values);
+        N::decode(&base, numbers);
+        if accessor.sparse.is_some() {
+            self.patch(accessor, id, &base, numbers)?;
+        }
+        Ok(values)
+    }
+
+    /// The elements of an accessor before the sparse patch.
+    fn base(&self, accessor: &Accessor, id: Int, width: usize) -> Result<Elements<'_>, Malformed> {
+        let at = |field: &str| Place::Json(format!("accessors[{}].{field}", id.0));
+        let component = component(accessor.component_type, || at("componentType"))?;
+        let size = component.size() * width;
+        let count = accessor.count.index();
+        let Some(view) = accessor.buffer_view else {
+            let normalized = accessor.normalized;
+            return Ok(Elements { bytes: &[], stride: size, count, width, component, normalized });
+        };
+        let (bytes, stride) = self.view(view, &format!("accessors[{}].bufferView", id.0))?;
+        let stride = stride.filter(|&s| s != 0).unwrap_or(size);
+        if stride < size {
+            let what = format!("elements of {size} bytes in a view with stride {stride}");
+            return Err(Malformed::new(at("bufferView"), what, AGAIN));
+        }
+        let needed = needed(accessor.count.0, stride, size);
+        let bytes = needed.and_then(|needed| slice(bytes, accessor.byte_offset.0, needed));
+        let bytes = bytes.ok_or_else(|| {
+            let what = format!("{count} elements do not fit in buffer view {}", view.0);
+            Malformed::new(at("count"), what, AGAIN)
+        })?;
+        let normalized = accessor.normalized;
+        Ok(Elements { bytes, stride, count, width, component, normalized })
+    }
+
+    /// Overwrites the elements that a sparse accessor lists.
+    fn patch<N: Number>(
+        &self,
+        accessor: &Accessor,
+        id: Int,
+        base: &Elements<'_>,
+        numbers: &mut [N],
+    ) -> Result<(), Malformed> {
+        let Some(sparse) = &accessor.sparse else { return Ok(()) };
+        let at = |field: &str| format!("accessors[{}].sparse.{field}", id.0);
+        let wrong =
+            |field: &str, what: String| Err(Malformed::new(Place::Json(at(field)), what, AGAIN));
+        if sparse.count.index() > base.count {
+            return wrong("count", format!("{} of {} elements", sparse.count.0, base.count));
+        }
+        let count = sparse.count.index();
+        let packed = |view: Int, offset: Int, size: usize, field: &str| {
+            let (bytes, _) = self.view(view, &at(&format!("{field}.bufferView")))?;
+            slice(bytes, offset.0, (count * size) as u64).ok_or_else(|| {
+                let what = format!("{count} elements do not fit in buffer view {}", view.0);
+                Malformed::new(Place::Json(at(field)), what, AGAIN)
+            })
+        };
+        let code = sparse.indices.component_type;
+        let index = component(code, || Place::Json(at("indices.componentType")))?;
+        if !index.is_unsigned() {
+            return wrong(
+                "indices.componentType",
+                format!("{} is not an unsigned integer", code.0),
+            );
+        }
+        let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset);
+        let bytes = packed(view, offset, index.size(), "indices")?;
+        let rows =
+            Elements { bytes, stride: index.size(), count, width: 1, component: index, ..*base };
+        let stride = base.component.size() * base.width;
+        let (view, offset) = (sparse.values.buffer_view, sparse.values.byte_offset);
+        let bytes = packed(view, offset, stride, "values")?;
+        let patches = Elements { bytes, stride, count, ..*base };
+        let mut indices = vec![0_u32; count];
+        u32::decode(&rows, &mut indices);
+        let mut values = vec![N::zeroed(); count * base.width];
+        N::decode(&patches, &mut values);
+        for (&row, value) in indices.iter().zip(values.chunks_exact(base.width)) {
+            let Some(slot) = numbers.chunks_exact_mut(base.width).nth(row as usize) else {
+                return wrong("indices", format!("element {row} of {}", base.count));
+            };
+            slot.copy_from_slice(value);
+        }
+        Ok(())
+    }
+
+    /// Pays for `count` elements of `size` bytes before they are allocated.
+    pub(super) fn charge(
+        &self,
+        count: usize,
+        size: usize,
+        place: impl FnOnce() -> String,
+    ) -> Result<(), Malformed> {
+        let cost = (count as u64).saturating_mul(size as u64);
+        let Some(left) = self.budget.get().checked_sub(cost) else {
+            let what = format!("{count} elements are out of proportion to the size of the file");
+            return Err(Malformed::new(Place::Json(place()), what, AGAIN));
+        };
+        self.budget.set(left);
+        Ok(())
+    }
+}
+
+/// What to do about a reference or a size that makes no sense.
+pub(super) const AGAIN: &str = "the file is damaged: export it again";
+
+/// An error for an index that names nothing.
+pub(super) fn missing(place: &str, what: &str, index: Int) -> Malformed {
+    let what = format!("there is no {what} {}", index.0);
+    Malformed::new(Place::Json(place.to_owned()), what, AGAIN)
+}
+
+fn load_buffer<'a>(
+    document: &Document<'_>,
+    index: usize,
+    bin: Option<&'a [u8]>,
+    fetch: Fetch<'_>,
+) -> Result<Option<Cow<'a, [u8]>>, Malformed> {
+    let buffer = &document.buffers[index];
+    let at = |field: &str| Place::Json(format!("buffers[{index}].{field}"));
+    let mut bytes = match &buffer.uri {
+        Some(uri) => {
+            let fetched = uri::data(uri).unwrap_or_else(|| fetch(uri));
+            Cow::Owned(fetched.map_err(|e| Malformed::new(at("uri"), e.to_string(), e.fix()))?)
+        }
+        None => match bin.filter(|_| index == 0) {
+            Some(bin) => Cow::Borrowed(bin),
+            None => return Ok(None),
+        },
+    };
+    let claimed = buffer.byte_length.index();
+    if bytes.len() < claimed {
+        let what = format!("the buffer claims {claimed} bytes and has {}", bytes.len());
+        return Err(Malformed::new(at("byteLength"), what, AGAIN));
+    }
+    match &mut bytes {
+        Cow::Borrowed(slice) => *slice = &slice[..claimed],
+        Cow::Owned(owned) => owned.truncate(claimed),
+    }
+    Ok(Some(bytes))
+}
+
+fn slice(bytes: &[u8], start: u64, len: u64) -> Option<&[u8]> {
+    let start = usize::try_from(start).ok()?;
+    let end = start.checked_add(usize::try_from(len).ok()?)?;
+    bytes.get(start..end)
+}
+
+/// Bytes that `count` elements span.
+fn needed(count: u64, stride: usize, size: usize) -> Option<u64> {
+    match count.checked_sub(1) {
+        None => Some(0),
+        Some(before) => before.checked_mul(stride as u64)?.checked_add(size as u64),
+    }
+}
+
+fn width(accessor: &Accessor, id: Int) -> Result<usize, Malformed> {
+    Ok(match accessor.kind.as_str() {
+        "SCALAR" => 1,
+        "VEC2" => 2,
+        "VEC3" => 3,
+        "VEC4" | "MAT2" => 4,
+        "MAT3" => 9,
+        "MAT4" => 16,
+        other => {
+            let place = Place::Json(format!("accessors[{}].type", id.0));
+            return Err(Malformed::new(place, format!("unknown type '{other}'"), AGAIN));
+        }
+    })
+}
+
+/// How one number is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Component {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Component {
+    fn from_code(code: Int) -> Option<Self> {
+        Some(match code.0 {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return None,
+        })
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+
+    fn is_unsigned(self) -> bool {
+        matches!(self, Self::U8 | Self::U16 | Self::U32)
+    }
+}
+
+fn component(code: Int, place: impl FnOnce() -> Place) -> Result<Component, Malformed> {
+    Component::from_code(code).ok_or_else(|| {
+        Malformed::new(place(), format!("{} is not a component type", code.0), AGAIN)
+    })
+}
+
+/// Where the elements of an accessor lie; no bytes mean zeros.
+struct Elements<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+    count: usize,
+    width: usize,
+    component: Component,
+    normalized: bool,
+}
+
+impl Elements<'_> {
+    /// Converts every component, of `B` bytes, into `out`.
+    fn each<const B: usize, N>(&self, out: &mut [N], convert: impl Fn([u8; B]) -> N) {
+        if self.stride == B * self.width {
+            let (components, _) = self.bytes.as_chunks::<B>();
+            for (slot, &component) in out.iter_mut().zip(components) {
+                *slot = convert(component);
+            }
+            return;
+        }
+        let rows = out.chunks_exact_mut(self.width);
+        for (row, element) in rows.zip(self.bytes.chunks(self.stride)) {
+            let (components, _) = element.as_chunks::<B>();
+            for (slot, &component) in row.iter_mut().zip(components) {
+                *slot = convert(component);
+            }
+        }
+    }
+
+    /// True if the bytes are the numbers of this machine, one after the other.
+    fn is_plain(&self, component: Component) -> bool {
+        cfg!(target_endian = "little")
+            && self.component == component
+            && self.stride == component.size() * self.width
+    }
+}
+
+/// A kind of number that accessors decode to.
+trait Number: Pod {
+    /// Fills `out` with the components of `elements`.
+    fn decode(elements: &Elements<'_>, out: &mut [Self]);
+}
+
+impl Number for f32 {
+    fn decode(elements: &Elements<'_>, out: &mut [Self]) {
+        if elements.bytes.is_empty() {
+            return;
+        }
+        if elements.is_plain(Component::F32) {
+            bytemuck::cast_slice_mut(out).copy_from_slice(elements.bytes);
+            return;
+        }
+        match (elements.component, elements.normalized) {
+            (Component::F32, _) => elements.each(out, Self::from_le_bytes),
+            (Component::I8, false) => elements.each(out, |b| i8::from_le_bytes(b).into()),
+            (Component::U8, false) => elements.each(out, |[b]| b.into()),
+            (Component::I16, false) => elements.each(out, |b| i16::from_le_bytes(b).into()),
+            (Component::U16, false) => elements.each(out, |b| u16::from_le_bytes(b).into()),
+            (Component::U32, false) => elements.each(out, |b| u32::from_le_bytes(b) as Self),
+            (Component::I8, true) => {
+                elements.each(out, |b| (Self::from(i8::from_le_bytes(b)) / 127.0).max(-1.0));
+            }
+            (Component::U8, true) => elements.each(out, |[b]| Self::from(b) / 255.0),
+            (Component::I16, true) => {
+                elements.each(out, |b| (Self::from(i16::from_le_bytes(b)) / 32767.0).max(-1.0));
+            }
+            (Component::U16, true) => {
+                elements.each(out, |b| Self::from(u16::from_le_bytes(b)) / 65535.0);
+            }
+            (Component::U32, true) => elements
+                .each(out, |b| (f64::from(u32::from_le_bytes(b)) / f64::from(u32::MAX)) as Self),
+        }
+    }
+}
+
+impl Number for u32 {
+    /// Signed integers and floats are refused before.
+    fn decode(elements: &Elements<'_>, out: &mut [Self]) {
+        if elements.bytes.is_empty() {
+            return;
+        }
+        if elements.is_plain(Component::U32) {
+            bytemuck::cast_slice_mut(out).copy_from_slice(elements.bytes);
+            return;
+        }
+        match elements.component {
+            Component::U8 | Component::I8 => elements.each(out, |[b]| b.into()),
+            Component::U16 | Component::I16 => {
+                elements.each(out, |b| u16::from_le_bytes(b).into());
+            }
+            Component::U32 | Component::F32 => elements.each(out, Self::from_le_bytes),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The player: turns a scene into frames.
+//!
+//! There is one player, used by every bake, window, test and binding: what is previewed is what is
+//! baked, to the bit. A frame has three phases:
+//!
+//! 1. *move*: the primary motion poses the skeleton;
+//! 2. *simulate*: what has a memory advances in ticks of 1/120 s, whatever the frame rate;
+//! 3. *deform*: vertices are computed from the rest shape, the pose and the memory alone.
+//!
+//! A frame between two ticks simulates a shorter step on a copy and forgets it, so that looking more
+//! often never changes the motion: frames of 24, 30 and 60 a second that fall on the same time are the
+//! same bits.
+//!
+//! The [`State`] is a small value. [`Player::snapshot`] and [`Player::restore`] hand it out and take it
+//! back; the player also keeps some itself, so that going backwards replays little and gives the same
+//! bits as having come from the start.
+//!
+//! A tick cannot fail. What goes non-finite is frozen where it last was sound, and named in the
+//! [`Report`].
+//!
+//! # Example
+//!
+//! ```
+//! use glam::Vec3;
+//! use supple::{Asset, Run, TriMesh};
+//! use supple::player::Player;
+//! use supple::scene::Scene;
+//!
+//! let scene = Scene::parse(r#"
+//!     supple = 1
+//!     [[asset]]
+//!     zoo = "triangle"
+//!     [[asset.modifier]]
+//!     kind = "place"
+//!     translate = [0, "lift", 0]
+//!     [track.lift]
+//!     keys = [[0, 0], [1, 2]]
+//! "#, None)?;
+//! let triangle = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
+//! let mut load = |_: &_| Ok(Asset::from_mesh(triangle.clone()));
+//! let run = Run::default();
+//! let mut player = Player::new(&scene, ".".as_ref(), &mut load, &run)?;
+//! let frame = player.frame(12, &run)?; // half a second in
+//! assert_eq!(frame.bodies[0].positions[0], Vec3::Y);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cast;
+pub mod clock;
+mod fingerprint;
+pub mod state;
+
+use std::path::Path;
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use crate::mesh::normals::vertex_normals;
+use crate::mesh::volume::volume;
+use crate::run::Cancelled;
+use crate::scene::{Scene, Source};
+use crate::{Asset, Run};
+
+pub use cast::{Cast, PlayerError};
+pub use clock::{Clock, TICKS_PER_SECOND, When};
+pub use state::{BodyState, Slot, State};
+
+use state::Snapshots;
+
+/// How the caller gets assets: from files, from the zoo, from memory.
+pub type Load<'a> =
+    &'a mut dyn FnMut(&Source) -> Result<Asset, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Plays one scene.
+#[derive(Debug)]
+pub struct Player {
+    scene: Scene,
+    clock: Clock,
+    cast: Vec<Cast>,
+    state: State,
+    snapshots: Snapshots,
+}
+
+/// All bodies at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// Time of the scene, in seconds.
+    pub secs: f64,
+    /// One for each asset of the scene, in its order.
+    pub bodies: Vec<BodyFrame>,
+    /// How it went.
+    pub report: Report,
+}
+
+/// One body at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyFrame {
+    /// Where its vertices are.
+    pub positions: Vec<Vec3>,
+    /// Unit normals of the deformed surface, weighted by angle.
+    pub normals: Vec<Vec3>,
+}
+
+/// How a frame went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Ticks that were simulated to get here.
+    pub steps: u64,
+    /// For each body, volume divided by rest volume minus one; `None` where there is no rest volume.
+    pub volume_errors: Vec<Option<f64>>,
+    /// What the person should know.
+    pub warnings: Vec<String>,
+}
+
+impl Player {
+    /// Loads the assets of a scene and sets the clock to its start. Recorded paths are read from
+    /// `folder`.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayerError`] if an asset cannot be loaded or does not fit what the scene asks of it.
+    pub fn new(
+        scene: &Scene,
+        folder: &Path,
+        load: Load<'_>,
+        run: &Run<'_>,
+    ) -> Result<Self, PlayerError> {
+        let mut cast = Vec::with_capacity(scene.assets.len());
+        for actor in &scene.assets {
+            run.check()?;
+            cast.push(Cast::new(actor, folder, load, run)?);
+        }
+        let clock = Clock { start: scene.time.start, fps: scene.time.fps };
+        let bodies = cast.iter().map(|c| c.begin(clock.start, &scene.tracks)).collect();
+        let state = State { tick: 0, bodies };
+        let snapshots = Snapshots::new(state.clone());
+        Ok(Self { scene: scene.clone(), clock, cast, state, snapshots })
+    }
+
+    /// The scene being played.
+    #[must_use]
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// Its bodies, in the order of the scene's assets.
+    #[must_use]
+    pub fn cast(&self) -> &[Cast] {
+        &self.cast
+    }
+
+    /// How many frames the scene has.
+    #[must_use]
+    pub fn frames(&self) -> u32 {
+        self.scene.time.frames()
+    }
+
+    /// A hash of all that decides where vertices go: the scene, the assets, and this library's version.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        fingerprint::of(&self.scene, &self.cast)
+    }
+
+    /// The state after the last tick that was simulated.
+    #[must_use]
+    pub fn snapshot(&self) -> State {
+        self.state.clone()
+    }
+
+    /// Goes on from an earlier state of the same scene.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongState`] if the state is one of another scene; the player is left as it was.
+    pub fn restore(&mut self, state: &State) -> Result<(), WrongState> {
+        if !state.fits(&self.state) {
+            return Err(WrongState);
+        }
+        self.state = state.clone();
+        Ok(())
+    }
+
+    /// Frame `i`, counted from 0 at the scene's start; frames after its end may be asked for too.
+    ///
+    /// # Errors
+    ///
+    /// [`Cancelled`] when the caller asked to stop; the player can be used again.
+    pub fn frame(&mut self, i: u32, run: &Run<'_>) -> Result<Frame, Cancelled> {
+        self.play(self.clock.frame(i), run)
+    }
+
+    /// The frame at a time of the scene in seconds; before its start the bodies are as at its start.
+    ///
+    /// # Errors
+    ///
+    /// [`Cancelled`] when the caller asked to stop; the player can be used again.
+    pub fn at(&mut self, secs: f64, run: &Run<'_>) -> Result<Frame, Cancelled> {
+        self.play(self.clock.time(secs), run)
+    }
+
+    fn play(&mut self, when: When, run: &Run<'_>) -> Result<Frame, Cancelled> {
+        let steps = self.simulate_to(when.tick, run)?;
+        let rest_secs = when.secs - self.clock.tick_secs(when.tick);
+        let mut report = Report { steps, ..Report::default() };
+        let mut bodies = Vec::with_capacity(self.cast.len());
+        for (cast, state) in self.cast.iter().zip(&self.state.bodies) {
+            run.check()?;
+            let mut state = state.clone();
+            if !when.on_tick {
+                cast.step(&mut state, when.secs, rest_secs, &self.scene.tracks, when.tick);
+            }
+            let mut deformed = cast.deform(&state, when.secs, &self.scene.tracks, run)?;
+            report.warnings.append(&mut deformed.warnings);
+            let positions = deformed.positions;
+            run.check()?;
+            let now = volume(&positions, &cast.body.mesh.triangles, run);
+            report.volume_errors.push(cast.rest_volume.map(|rest| now / rest - 1.0));
+            run.check()?;
+            let normals = vertex_normals(&positions, &cast.body.mesh.triangles, run);
+            bodies.push(BodyFrame { positions, normals });
+        }
+        Ok(Frame { secs: when.secs, bodies, report })
+    }
+
+    /// Brings the state to a tick; returns how many ticks that took.
+    fn simulate_to(&mut self, tick: u64, run: &Run<'_>) -> Result<u64, Cancelled> {
+        let nearest = self.snapshots.before(tick);
+        if self.state.tick > tick || self.state.tick < nearest.tick {
+            self.state = nearest.clone();
+        }
+        let from = self.state.tick;
+        while self.state.tick < tick {
+            run.check()?;
+            let next = self.state.tick + 1;
+            let (secs, dt) = (self.clock.tick_secs(next), 1.0 / f64::from(TICKS_PER_SECOND));
+            for (cast, state) in self.cast.iter().zip(&mut self.state.bodies) {
+                cast.step(state, secs, dt, &self.scene.tracks, next);
+            }
+            self.state.tick = next;
+            self.snapshots.keep(&self.state);
+        }
+        Ok(tick - from)
+    }
+}
+
+/// A state that belongs to another scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this state belongs to another scene: its assets or modifiers are different")]
+pub struct WrongState;

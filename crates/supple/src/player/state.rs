@@ -1,0 +1,111 @@
+//! What a player remembers: a small value that can be kept and taken back.
+//!
+//! ```
+//! use supple::player::State;
+//!
+//! let state = State { tick: 7, bodies: Vec::new() };
+//! let bytes = postcard::to_stdvec(&state)?;
+//! assert_eq!(postcard::from_bytes::<State>(&bytes)?, state);
+//! # Ok::<(), postcard::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::scene::modifier::Memory;
+
+/// All memories after a tick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// How many ticks have been simulated since the scene's start.
+    pub tick: u64,
+    /// One for each body.
+    pub bodies: Vec<BodyState>,
+}
+
+/// The memories of one body's modifiers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BodyState {
+    /// One for each modifier.
+    pub slots: Vec<Slot>,
+}
+
+/// The memory of one modifier.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slot {
+    /// What it remembers.
+    pub memory: Memory,
+    /// The tick at which it went non-finite and was frozen.
+    pub frozen: Option<u64>,
+}
+
+impl State {
+    /// True if both are states of scenes with the same bodies and kinds of modifiers.
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        let kinds = |s: &Self| -> Vec<Vec<_>> {
+            let of =
+                |b: &BodyState| b.slots.iter().map(|s| std::mem::discriminant(&s.memory)).collect();
+            s.bodies.iter().map(of).collect()
+        };
+        kinds(self) == kinds(other)
+    }
+}
+
+/// So many states are kept; when there are more, every other one goes.
+const KEPT: usize = 256;
+
+/// States on the way, for going backwards.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshots {
+    /// In order of ticks; the first is the state at tick 0.
+    states: Vec<State>,
+    /// Ticks from one to the next.
+    spacing: u64,
+}
+
+impl Snapshots {
+    pub(super) fn new(start: State) -> Self {
+        Self { states: vec![start], spacing: 30 }
+    }
+
+    /// The latest state that is not after a tick.
+    pub(super) fn before(&self, tick: u64) -> &State {
+        let next = self.states.partition_point(|s| s.tick <= tick);
+        &self.states[next.saturating_sub(1)]
+    }
+
+    /// Keeps a state if one is due.
+    pub(super) fn keep(&mut self, state: &State) {
+        let last = self.states[self.states.len() - 1].tick;
+        if state.tick < last + self.spacing {
+            return;
+        }
+        self.states.push(state.clone());
+        if self.states.len() > KEPT {
+            let mut i = 0;
+            self.states.retain(|_| {
+                i += 1;
+                i % 2 == 1
+            });
+            self.spacing *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshots_stay_few_and_near() {
+        let at = |tick| State { tick, bodies: Vec::new() };
+        let mut snapshots = Snapshots::new(at(0));
+        for tick in 1..100_000 {
+            snapshots.keep(&at(tick));
+        }
+        assert!(snapshots.states.len() <= KEPT + 1, "{}", snapshots.states.len());
+        for tick in [0, 1, 29, 5000, 99_999] {
+            let near = snapshots.before(tick).tick;
+            assert!(near <= tick && tick - near <= 2 * snapshots.spacing, "{near} for {tick}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `place`: scales, turns and moves a body, constantly or driven by tracks.
+//!
+//! ```
+//! use glam::Vec3;
+//! use supple::Run;
+//! use supple::scene::{Modifier, Tracks, Value, modifier::{Memory, Moment, place}};
+//!
+//! let params = place::Params { translate: Value::numbers([0.0, 2.0, 0.0]), ..Default::default() };
+//! let moment = Moment { secs: 0.0, tracks: &Tracks::new() };
+//! let mut positions = [Vec3::X];
+//! Modifier::Place(params).deform(&Memory::Nothing, &moment, &mut positions, &Run::default());
+//! assert_eq!(positions[0], Vec3::new(1.0, 2.0, 0.0));
+//! ```
+
+use glam::{DAffine3, Vec3};
+use serde::{Deserialize, Serialize};
+
+use super::Moment;
+use crate::Run;
+use crate::scene::document::{Range, Table};
+use crate::scene::{Placement, Problem, Unit, Value};
+
+/// Where the body is put, relative to where it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Params {
+    /// How far to move, in scene units. Default: not at all.
+    pub translate: [Value; 3],
+    /// How to turn about the x, then the y, then the z axis through `pivot`, in degrees. Default: 0.
+    pub rotate: [Value; 3],
+    /// How much larger to make it along each axis, seen from `pivot`. Default: 1.
+    pub scale: [Value; 3],
+    /// The point that turning and scaling leave where it is. Default: the origin.
+    pub pivot: [Value; 3],
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let zero = Value::numbers([0.0; 3]);
+        Self {
+            translate: zero.clone(),
+            rotate: zero.clone(),
+            scale: Value::numbers([1.0; 3]),
+            pivot: zero,
+        }
+    }
+}
+
+impl Params {
+    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
+        table.only(&["kind", "translate", "rotate", "scale", "pivot"])?;
+        let default = Self::default();
+        let three = |key: &str, unit, default| {
+            table.get(key).map_or(Ok(default), |f| f.values3(unit, Range::ANY))
+        };
+        let scale = match table.get("scale") {
+            Some(field) if field.is_array() => field.values3(Unit::Factor, Range::ANY)?,
+            Some(field) => {
+                let value = field.value(Unit::Factor, Range::ANY)?;
+                [value.clone(), value.clone(), value]
+            }
+            None => default.scale,
+        };
+        Ok(Self {
+            translate: three("translate", Unit::Length, default.translate)?,
+            rotate: three("rotate", Unit::Angle, default.rotate)?,
+            scale,
+            pivot: three("pivot", Unit::Length, default.pivot)?,
+        })
+    }
+
+    /// The map of space at a moment.
+    #[must_use]
+    pub fn affine(&self, moment: &Moment<'_>) -> DAffine3 {
+        let at = |values: &[Value; 3]| Value::at3(values, moment.secs, moment.tracks);
+        let placement = Placement {
+            translate: at(&self.translate),
+            rotate: at(&self.rotate),
+            scale: at(&self.scale),
+        };
+        let pivot = DAffine3::from_translation(at(&self.pivot).into());
+        let back = DAffine3::from_translation(-pivot.translation);
+        pivot * placement.affine() * back
+    }
+
+    pub(super) fn deform(&self, moment: &Moment<'_>, positions: &mut [Vec3], run: &Run<'_>) {
+        let map = self.affine(moment);
+        run.for_each(positions, |_, x| *x = map.transform_point3(x.as_dvec3()).as_vec3());
+    }
+}
