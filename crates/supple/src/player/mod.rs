@@ -24,7 +24,7 @@
 //! use glam::Vec3;
 //! use supple::{Asset, Run, TriMesh};
 //! use supple::player::Player;
-//! use supple::scene::Scene;
+//! use supple::scene::{Folder, Scene};
 //!
 //! let scene = Scene::parse(r#"
 //!     supple = 1
@@ -39,7 +39,7 @@
 //! let triangle = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
 //! let mut load = |_: &_| Ok(Asset::from_mesh(triangle.clone()));
 //! let run = Run::default();
-//! let mut player = Player::new(&scene, ".".as_ref(), &mut load, &run)?;
+//! let mut player = Player::new(&scene, &Folder::new(".".as_ref()), &mut load, &run)?;
 //! let frame = player.frame(12, &run)?; // half a second in
 //! assert_eq!(frame.bodies[0].positions[0], Vec3::Y);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,15 +50,13 @@ pub mod clock;
 mod fingerprint;
 pub mod state;
 
-use std::path::Path;
-
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::volume::volume;
 use crate::run::Cancelled;
-use crate::scene::{Scene, Source};
+use crate::scene::{Folder, Scene, Source};
 use crate::{Asset, Run};
 
 pub use cast::{Cast, PlayerError};
@@ -121,7 +119,7 @@ impl Player {
     /// [`PlayerError`] if an asset cannot be loaded or does not fit what the scene asks of it.
     pub fn new(
         scene: &Scene,
-        folder: &Path,
+        folder: &Folder<'_>,
         load: Load<'_>,
         run: &Run<'_>,
     ) -> Result<Self, PlayerError> {
