@@ -5,6 +5,7 @@
 //! that a file claims are checked against the bytes it has.
 
 pub mod gltf;
+pub mod gzip;
 pub mod mdd;
 pub mod obj;
 pub mod off;
@@ -16,9 +17,16 @@ pub mod uri;
 pub mod usd;
 pub mod vtk;
 
+mod color;
 mod error;
+mod file;
+mod finish;
+mod polygon;
 mod save;
+mod text;
 
 pub use error::{Malformed, Place, ReadError, Warning, WriteError};
+pub use file::{Format, Loaded, ReadOptions, read, write};
+use finish::{finish, finish_cloud};
 pub use save::{discard_unfinished, save};
 pub use take::Take;

@@ -5,6 +5,7 @@ use std::io;
 use glam::Vec3;
 
 use crate::Asset;
+use crate::mesh::TriMesh;
 
 /// One body's frames: one connectivity, positions for every frame.
 ///
@@ -29,5 +30,16 @@ impl std::fmt::Debug for Take<'_> {
             .field("first_frame", &self.first_frame)
             .field("frames", &self.frames)
             .finish_non_exhaustive()
+    }
+}
+
+/// The one mesh of a take.
+pub(super) fn rest_mesh<'a>(take: &Take<'a>) -> io::Result<&'a TriMesh> {
+    match take.asset.meshes.as_slice() {
+        [mesh] => Ok(mesh),
+        meshes => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("a take has one mesh, not {}", meshes.len()),
+        )),
     }
 }

@@ -67,6 +67,17 @@ impl Values {
         }
     }
 
+    /// As [`as_floats`](Self::as_floats), to change the numbers.
+    #[must_use]
+    pub fn as_floats_mut(&mut self) -> &mut [f32] {
+        match self {
+            Self::Scalar(v) => v,
+            Self::Vec2(v) => bytemuck::cast_slice_mut(v),
+            Self::Vec3(v) => bytemuck::cast_slice_mut(v),
+            Self::Vec4(v) => bytemuck::cast_slice_mut(v),
+        }
+    }
+
     /// Values of `width` numbers a vertex from a flat list; `None` unless the width is 1 to 4 and
     /// divides the list.
     #[must_use]

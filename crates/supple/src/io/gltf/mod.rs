@@ -14,6 +14,7 @@
 //! | mode `POINTS` | a [`PointCloud`](crate::mesh::PointCloud) |
 
 mod accessor;
+mod buffer;
 mod clip;
 mod container;
 mod document;
@@ -21,5 +22,11 @@ mod material;
 mod mesh;
 mod read;
 mod scene;
+mod split;
+mod takes;
+mod write;
+mod write_mesh;
 
 pub use read::read;
+pub use takes::write_takes;
+pub use write::{write_glb, write_gltf};

@@ -1,0 +1,289 @@
+//! One way in and one way out for all formats, by the ending of the file's name.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{Malformed, ReadError, Warning, WriteError, gzip, obj, off, ply, save, stl, usd, vtk};
+use crate::mesh::attribute::{COLOR, NORMAL, UV};
+use crate::mesh::{PointCloud, TriMesh};
+use crate::rig::body::BodyError;
+use crate::rig::{Body, Transform};
+use crate::{Asset, Run};
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// glTF 2.0 as JSON, `.gltf`.
+    Gltf,
+    /// glTF 2.0 as one binary file, `.glb`.
+    Glb,
+    /// Wavefront, `.obj`.
+    Obj,
+    /// Polygon file format, `.ply`.
+    Ply,
+    /// Stereolithography, `.stl`.
+    Stl,
+    /// Object File Format, `.off`.
+    Off,
+    /// VTK legacy polydata, `.vtk`; read only.
+    Vtk,
+    /// USD as text, `.usda`; written only.
+    Usda,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 8] =
+        [Self::Glb, Self::Gltf, Self::Obj, Self::Ply, Self::Stl, Self::Off, Self::Vtk, Self::Usda];
+
+    /// The ending of file names, without the dot.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Gltf => "gltf",
+            Self::Glb => "glb",
+            Self::Obj => "obj",
+            Self::Ply => "ply",
+            Self::Stl => "stl",
+            Self::Off => "off",
+            Self::Vtk => "vtk",
+            Self::Usda => "usda",
+        }
+    }
+
+    /// Whether files of this kind are read.
+    #[must_use]
+    pub fn is_read(self) -> bool {
+        self != Self::Usda
+    }
+
+    /// Whether files of this kind are written.
+    #[must_use]
+    pub fn is_written(self) -> bool {
+        self != Self::Vtk
+    }
+
+    /// The format a file's name ends with, in any case, and whether `.gz` follows it.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<(Self, bool)> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let (name, compressed) = match name.strip_suffix(".gz") {
+            Some(name) => (name, true),
+            None => (name.as_str(), false),
+        };
+        let (_, ending) = name.rsplit_once('.')?;
+        let format = Self::ALL.into_iter().find(|f| f.ending() == ending)?;
+        Some((format, compressed))
+    }
+
+    /// The format that contents look like, for files whose name does not tell.
+    #[must_use]
+    pub fn sniff(bytes: &[u8]) -> Option<Self> {
+        let head = &bytes[..bytes.len().min(1 << 10)];
+        let text = super::text::without_mark(head).trim_ascii_start();
+        let first_word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let has_line = |start: &[u8]| text.split(|&b| b == b'\n').any(|l| l.starts_with(start));
+        match first_word {
+            _ if head.starts_with(b"glTF") => Some(Self::Glb),
+            b"ply" => Some(Self::Ply),
+            b"solid" => Some(Self::Stl),
+            b"OFF" | b"COFF" | b"NOFF" | b"CNOFF" | b"STOFF" => Some(Self::Off),
+            _ if text.starts_with(b"# vtk DataFile") => Some(Self::Vtk),
+            _ if text.starts_with(b"{") => Some(Self::Gltf),
+            _ if has_line(b"v ") && !text.contains(&0) => Some(Self::Obj),
+            _ => None,
+        }
+    }
+
+    /// What is lost when an asset is written in this format.
+    fn losses(self, asset: &Asset) -> Vec<Warning> {
+        if matches!(self, Self::Glb | Self::Gltf) {
+            return Vec::new();
+        }
+        let mut lost = Vec::new();
+        if asset.meshes.len() > 1 {
+            lost.push(format!("{} meshes became one", asset.meshes.len()));
+        }
+        let clouds = asset.clouds.len() - usize::from(asset.meshes.is_empty());
+        for (count, what) in [
+            (clouds, "point clouds"),
+            (asset.skins.len(), "skins"),
+            (asset.clips.len(), "animations"),
+            (asset.images.len(), "images"),
+            (asset.materials.len(), "materials"),
+        ] {
+            if count > 0 {
+                lost.push(format!("{count} {what} are left out"));
+            }
+        }
+        for mesh in &asset.meshes {
+            self.mesh_losses(mesh, &mut lost);
+        }
+        let format = self.ending().to_ascii_uppercase();
+        let say = |what| format!("{what}: {format} has no place for them");
+        lost.into_iter().map(|what| Warning::new(super::Place::File, say(what))).collect()
+    }
+
+    fn mesh_losses(self, mesh: &TriMesh, lost: &mut Vec<String>) {
+        if !mesh.morphs.is_empty() {
+            lost.push(format!("{} morph targets are left out", mesh.morphs.len()));
+        }
+        if !mesh.groups.is_empty() && self != Self::Obj {
+            lost.push(format!("{} groups are left out", mesh.groups.len()));
+        }
+        let keeps = |name: &str, corner: bool| match self {
+            Self::Obj => matches!(name, UV | NORMAL) || (name == COLOR && !corner),
+            Self::Off => matches!(name, UV | NORMAL | COLOR) && !corner,
+            Self::Stl => false,
+            _ => true,
+        };
+        let vertex = mesh.attributes.iter().map(|a| (a.name.as_str(), false));
+        let corner = mesh.corners.iter().map(|c| (c.name.as_str(), true));
+        for (name, _) in vertex.chain(corner).filter(|&(name, corner)| !keeps(name, corner)) {
+            lost.push(format!("the values of '{name}' are left out"));
+        }
+    }
+}
+
+/// What may be done while reading a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Whether a glTF file may name files outside its own folder.
+    pub allow_outside: bool,
+}
+
+/// A file's contents, and what had to be mended or left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// What the file holds.
+    pub asset: Asset,
+    /// What was mended or left out.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads a file of any known kind, compressed or not.
+///
+/// # Errors
+///
+/// [`ReadError`] if the file cannot be opened, is of no known kind, or makes no sense.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    let io_error = |source| ReadError::Io { path: path.to_owned(), source };
+    let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
+    let mut bytes = std::fs::read(path).map_err(io_error)?;
+    if gzip::is_gzip(&bytes) {
+        bytes = gzip::decompress(&bytes).map_err(malformed)?;
+    }
+    let named = Format::of(path).map(|(format, _)| format);
+    let format = named.or_else(|| Format::sniff(&bytes)).filter(|f| f.is_read());
+    let Some(format) = format else {
+        return Err(ReadError::UnknownFormat {
+            path: path.to_owned(),
+            known: known(Format::is_read),
+        });
+    };
+    let mut warnings = Vec::new();
+    let asset = read_bytes(format, &bytes, options, &mut warnings).map_err(malformed)?;
+    Ok(Loaded { asset, warnings })
+}
+
+fn read_bytes(
+    format: Format,
+    bytes: &[u8],
+    _options: &ReadOptions,
+    warnings: &mut Vec<Warning>,
+) -> Result<Asset, Malformed> {
+    match format {
+        Format::Obj => obj::read(bytes, warnings),
+        Format::Ply => ply::read(bytes, warnings),
+        Format::Stl => stl::read(bytes, warnings),
+        Format::Off => off::read(bytes, warnings),
+        Format::Vtk => vtk::read(bytes, warnings),
+        Format::Gltf | Format::Glb | Format::Usda => Err(Malformed::new(
+            super::Place::File,
+            format!("{} files are not read", format.ending()),
+            "convert it to one of the formats that are",
+        )),
+    }
+}
+
+/// Writes an asset in the format its name ends with; says what that format cannot hold.
+///
+/// # Errors
+///
+/// [`WriteError`] if the file cannot be written, or its kind is unknown.
+pub fn write(path: &Path, asset: &Asset) -> Result<Vec<Warning>, WriteError> {
+    let unknown =
+        || WriteError::UnknownFormat { path: path.to_owned(), known: known(Format::is_written) };
+    let (format, compressed) = Format::of(path).ok_or_else(unknown)?;
+    if !format.is_written() || matches!(format, Format::Gltf | Format::Glb) {
+        return Err(unknown());
+    }
+    if asset.meshes.is_empty() && asset.clouds.is_empty() {
+        let what = "there is neither a mesh nor a point cloud to write".to_owned();
+        return Err(WriteError::Unsupported { path: path.to_owned(), what });
+    }
+    if asset.meshes.is_empty() && matches!(format, Format::Stl | Format::Usda) {
+        let what = format!("{} holds no point clouds; use PLY", format.ending());
+        return Err(WriteError::Unsupported { path: path.to_owned(), what });
+    }
+    let shape = Shape::of(asset).map_err(|error| WriteError::Unsupported {
+        path: path.to_owned(),
+        what: error.to_string(),
+    })?;
+    let written = save(path, |out| {
+        if !compressed {
+            return write_as(format, &shape, out);
+        }
+        let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+        write_as(format, &shape, &mut encoder)?;
+        encoder.finish().map(|_| ())
+    });
+    written.map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+    Ok(format.losses(asset))
+}
+
+/// What a format of one shape holds.
+enum Shape<'a> {
+    Mesh(Box<Cow<'a, TriMesh>>),
+    Cloud(&'a PointCloud),
+}
+
+impl<'a> Shape<'a> {
+    /// The first cloud if there is no mesh; the one mesh as it is; or all meshes at rest in one.
+    fn of(asset: &'a Asset) -> Result<Self, BodyError> {
+        if let ([], [cloud, ..]) = (&asset.meshes[..], &asset.clouds[..]) {
+            return Ok(Self::Cloud(cloud));
+        }
+        if let ([mesh], [node]) = (&asset.meshes[..], &asset.nodes[..])
+            && node.mesh == Some(0)
+            && node.skin.is_none()
+            && node.local == Transform::IDENTITY
+            && mesh.morphs.is_empty()
+        {
+            return Ok(Self::Mesh(Box::new(Cow::Borrowed(mesh))));
+        }
+        let body = Body::from_asset(asset)?;
+        Ok(Self::Mesh(Box::new(Cow::Owned(body.rest_mesh(&Run::default())))))
+    }
+}
+
+fn write_as(format: Format, shape: &Shape<'_>, out: &mut impl Write) -> io::Result<()> {
+    match (format, shape) {
+        (Format::Obj, Shape::Mesh(mesh)) => obj::write(mesh, out),
+        (Format::Ply, Shape::Mesh(mesh)) => ply::write(mesh, out),
+        (Format::Stl, Shape::Mesh(mesh)) => stl::write(mesh, out),
+        (Format::Off, Shape::Mesh(mesh)) => off::write(mesh, out),
+        (Format::Usda, Shape::Mesh(mesh)) => usd::write(mesh, out),
+        (Format::Obj, Shape::Cloud(cloud)) => obj::write_cloud(cloud, out),
+        (Format::Ply, Shape::Cloud(cloud)) => ply::write_cloud(cloud, out),
+        (Format::Off, Shape::Cloud(cloud)) => off::write_cloud(cloud, out),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// The endings of the formats that `can` do something, for a message.
+fn known(can: impl Fn(Format) -> bool) -> String {
+    let endings: Vec<_> = Format::ALL.into_iter().filter(|&f| can(f)).map(Format::ending).collect();
+    format!("{}; each also as .gz", endings.join(", "))
+}

@@ -1,1 +1,0 @@
-//! PLY, the polygon file format.

@@ -1,0 +1,231 @@
+//! The rows of a PLY file, from text or from bytes.
+
+use super::super::text::Tokens;
+use super::super::{Malformed, Place};
+use super::header::{Element, Kind, Property};
+
+/// Where rows come from.
+pub(super) trait Source {
+    /// The next number.
+    fn number(&mut self, kind: Kind) -> Result<f64, Malformed>;
+
+    /// Where the next number is.
+    fn place(&self) -> Place;
+
+    /// Most numbers of a kind the rest of the file can hold.
+    fn capacity(&self, kind: Kind) -> usize;
+
+    /// The next row, if it is nothing but the indices of a triangle that can be read at once.
+    fn triangle(&mut self, _property: &Property) -> Option<[u32; 3]> {
+        None
+    }
+
+    /// Calls `put(row, number)` for one property of all rows of an element, if the rows are of one
+    /// size; the rows stay to be read.
+    fn column(
+        &self,
+        _element: &Element,
+        _property: usize,
+        _put: impl FnMut(usize, f64),
+    ) -> Option<()> {
+        None
+    }
+
+    /// Leaves all rows of an element of one size behind.
+    fn leave_rows(&mut self, _element: &Element) {}
+
+    /// The place of a row of an element of one size that starts here.
+    fn place_of_row(&self, _element: &Element, _row: usize) -> Place {
+        self.place()
+    }
+
+    /// The length of a list, checked against what is left of the file.
+    fn length(&mut self, property: &Property) -> Result<Option<usize>, Malformed> {
+        let Some(kind) = property.list else { return Ok(None) };
+        let place = self.place();
+        let length = self.number(kind)?;
+        if length >= 0.0 && length <= self.capacity(property.kind) as f64 && length.fract() == 0.0 {
+            return Ok(Some(length as usize));
+        }
+        Err(Malformed::new(
+            place,
+            format!("a list '{}' of {length} numbers cannot be in the file", property.name),
+            "the file was cut off, or is not of the type its header says",
+        ))
+    }
+
+    /// Passes over a property.
+    fn skip(&mut self, property: &Property) -> Result<(), Malformed> {
+        let count = self.length(property)?.unwrap_or(1);
+        for _ in 0..count {
+            self.number(property.kind)?;
+        }
+        Ok(())
+    }
+
+    /// A list of numbers.
+    fn numbers(&mut self, property: &Property, list: &mut Vec<f64>) -> Result<(), Malformed> {
+        list.clear();
+        for _ in 0..self.length(property)?.unwrap_or(1) {
+            list.push(self.number(property.kind)?);
+        }
+        Ok(())
+    }
+
+    /// A list of numbers, narrowed.
+    fn floats(&mut self, property: &Property, list: &mut Vec<f32>) -> Result<(), Malformed> {
+        list.clear();
+        for _ in 0..self.length(property)?.unwrap_or(1) {
+            list.push(self.number(property.kind)? as f32);
+        }
+        Ok(())
+    }
+
+    /// A list of vertices.
+    fn indices(&mut self, property: &Property, list: &mut Vec<u32>) -> Result<(), Malformed> {
+        list.clear();
+        for _ in 0..self.length(property)?.unwrap_or(1) {
+            let number = self.number(property.kind)?;
+            list.push(index(number, || self.place())?);
+        }
+        Ok(())
+    }
+}
+
+/// A vertex index from a number.
+pub(super) fn index(number: f64, place: impl FnOnce() -> Place) -> Result<u32, Malformed> {
+    if number >= 0.0 && number < f64::from(u32::MAX) && number.fract() == 0.0 {
+        return Ok(number as u32);
+    }
+    let fix = "the file is damaged; export it again";
+    Err(Malformed::new(place(), format!("a face names vertex {number}"), fix))
+}
+
+/// Rows as text.
+pub(super) struct Ascii<'a> {
+    tokens: Tokens<'a>,
+}
+
+impl<'a> Ascii<'a> {
+    pub(super) fn new(body: &'a [u8], line: usize) -> Self {
+        Self { tokens: Tokens::new(body, line) }
+    }
+}
+
+impl Source for Ascii<'_> {
+    fn number(&mut self, kind: Kind) -> Result<f64, Malformed> {
+        if kind == Kind::F32 {
+            return self.tokens.float().map(f64::from);
+        }
+        self.tokens.double()
+    }
+
+    fn place(&self) -> Place {
+        self.tokens.place()
+    }
+
+    fn capacity(&self, _kind: Kind) -> usize {
+        self.tokens.bytes_left().div_ceil(2)
+    }
+}
+
+/// Rows as bytes.
+pub(super) struct Binary<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    big: bool,
+}
+
+impl<'a> Binary<'a> {
+    /// Rows that start at byte `at` of a file.
+    pub(super) fn new(bytes: &'a [u8], at: usize, big: bool) -> Self {
+        Self { bytes, at, big }
+    }
+}
+
+/// The number at the start of `bytes`, which is as long as its kind.
+fn decode(bytes: &[u8], kind: Kind, big: bool) -> f64 {
+    fn ordered<const N: usize>(bytes: &[u8], big: bool) -> [u8; N] {
+        let mut array = [0; N];
+        array.copy_from_slice(&bytes[..N]);
+        if big {
+            array.reverse();
+        }
+        array
+    }
+    match kind {
+        Kind::I8 => f64::from(i8::from_le_bytes(ordered(bytes, big))),
+        Kind::U8 => f64::from(bytes[0]),
+        Kind::I16 => f64::from(i16::from_le_bytes(ordered(bytes, big))),
+        Kind::U16 => f64::from(u16::from_le_bytes(ordered(bytes, big))),
+        Kind::I32 => f64::from(i32::from_le_bytes(ordered(bytes, big))),
+        Kind::U32 => f64::from(u32::from_le_bytes(ordered(bytes, big))),
+        Kind::F32 => f64::from(f32::from_le_bytes(ordered(bytes, big))),
+        Kind::F64 => f64::from_le_bytes(ordered(bytes, big)),
+    }
+}
+
+impl Source for Binary<'_> {
+    fn number(&mut self, kind: Kind) -> Result<f64, Malformed> {
+        let size = kind.size();
+        let Some(bytes) = self.bytes.get(self.at..self.at + size) else {
+            return Err(Malformed::new(
+                self.place(),
+                "the file ends in the middle of a row",
+                "it was cut off, or a count in its header is too large",
+            ));
+        };
+        self.at += size;
+        Ok(decode(bytes, kind, self.big))
+    }
+
+    fn place(&self) -> Place {
+        Place::Byte(self.at as u64)
+    }
+
+    fn capacity(&self, kind: Kind) -> usize {
+        (self.bytes.len() - self.at) / kind.size()
+    }
+
+    /// The common layout `uchar int`: thirteen bytes a triangle.
+    fn triangle(&mut self, property: &Property) -> Option<[u32; 3]> {
+        let common = property.list == Some(Kind::U8)
+            && matches!(property.kind, Kind::I32 | Kind::U32)
+            && !self.big;
+        let row: &[u8; 13] = self.bytes.get(self.at..)?.first_chunk()?;
+        if !common || row[0] != 3 {
+            return None;
+        }
+        let corner = |k: usize| u32::from_le_bytes([row[k], row[k + 1], row[k + 2], row[k + 3]]);
+        let triangle = [corner(1), corner(5), corner(9)];
+        self.at += row.len();
+        Some(triangle)
+    }
+
+    fn column(
+        &self,
+        element: &Element,
+        property: usize,
+        mut put: impl FnMut(usize, f64),
+    ) -> Option<()> {
+        let stride = element.stride().filter(|&s| s > 0)?;
+        let kind = element.properties[property].kind;
+        let rows = self.bytes.get(self.at..)?.get(..stride.checked_mul(element.count as usize)?)?;
+        let offset = element.offset(property);
+        let rows = rows.chunks_exact(stride).enumerate();
+        if kind == Kind::F32 && !self.big {
+            rows.for_each(|(i, row)| put(i, decode(&row[offset..], Kind::F32, false)));
+        } else {
+            rows.for_each(|(i, row)| put(i, decode(&row[offset..], kind, self.big)));
+        }
+        Some(())
+    }
+
+    fn leave_rows(&mut self, element: &Element) {
+        self.at += element.stride().unwrap_or(0) * element.count as usize;
+    }
+
+    fn place_of_row(&self, element: &Element, row: usize) -> Place {
+        Place::Byte((self.at + element.stride().unwrap_or(0) * row) as u64)
+    }
+}
