@@ -49,7 +49,7 @@ use crate::run::Cancelled;
 use crate::scene::Format;
 
 use cache::{Cache, Opened, Stored};
-pub use output::Writer;
+pub use output::{WRITERS, Writer};
 
 /// What to bake.
 #[derive(Clone, Debug, Default, PartialEq)]

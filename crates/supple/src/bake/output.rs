@@ -11,7 +11,7 @@ use glam::Vec3;
 use super::BakeError;
 use super::cache::Cache;
 use crate::Run;
-use crate::io::{Take, save};
+use crate::io::{Take, gltf, mdd, obj, pc2, ply, save, usd};
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::{TriMesh, Values};
@@ -28,6 +28,16 @@ pub enum Writer {
     /// One file a frame and body: `NAME.0001.ply`, or `NAME.BODY.0001.ply`.
     Sequence(fn(&TriMesh, &mut BufWriter<File>) -> io::Result<()>),
 }
+
+/// How every format is written.
+pub const WRITERS: [(Format, Writer); 6] = [
+    (Format::Glb, Writer::Together(gltf::write_takes)),
+    (Format::Usda, Writer::Each(usd::write_take)),
+    (Format::Pc2, Writer::Each(pc2::write)),
+    (Format::Mdd, Writer::Each(mdd::write)),
+    (Format::Ply, Writer::Sequence(ply::write)),
+    (Format::Obj, Writer::Sequence(obj::write)),
+];
 
 /// The files of one bake.
 pub(super) struct Outputs<'a> {

@@ -48,6 +48,7 @@
 mod cast;
 pub mod clock;
 mod fingerprint;
+pub mod source;
 pub mod state;
 
 use glam::Vec3;
@@ -61,6 +62,7 @@ use crate::{Asset, Run};
 
 pub use cast::{Cast, PlayerError};
 pub use clock::{Clock, TICKS_PER_SECOND, When};
+pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
 
 use state::Snapshots;
@@ -133,6 +135,23 @@ impl Player {
         let state = State { tick: 0, bodies };
         let snapshots = Snapshots::new(state.clone());
         Ok(Self { scene: scene.clone(), clock, cast, state, snapshots })
+    }
+
+    /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
+    /// returned beside the player.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn open(
+        scene: &Scene,
+        folder: &Folder<'_>,
+        run: &Run<'_>,
+    ) -> Result<(Self, Vec<String>), PlayerError> {
+        let mut warnings = Vec::new();
+        let mut from_source = |source: &Source| Ok(load(source, folder, &mut warnings, run)?);
+        let player = Self::new(scene, folder, &mut from_source, run)?;
+        Ok((player, warnings))
     }
 
     /// The scene being played.

@@ -208,9 +208,9 @@ impl Source {
                 Ok(Self::File { file: file.file()? })
             }
             (None, Some(zoo)) => {
-                let triangles =
-                    table.get("triangles").map(|f| f.count(4..=20_000_000)).transpose()?;
-                Ok(Self::Zoo { zoo: zoo.name()?, triangles })
+                let most = crate::zoo::MOST_TRIANGLES as u32;
+                let triangles = table.get("triangles").map(|f| f.count(4..=most)).transpose()?;
+                Ok(Self::Zoo { zoo: zoo.zoo()?, triangles })
             }
             (Some(_), Some(zoo)) => {
                 Err(zoo.wrong("both 'file' and 'zoo' are given", "keep one of them"))
