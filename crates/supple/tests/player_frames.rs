@@ -212,7 +212,7 @@ fn what_does_not_fit_is_an_error_that_says_so() {
     fails("{ fat =", "{ fatt =", "did you mean 'fat'?");
     fails("zoo = \"box\"", "zoo = \"bax\"", "asset 'thrown': no such thing");
     let keys = &SCENE[SCENE.find("keys = [\n").unwrap()..=SCENE.find("\n]\n").unwrap() + 1];
-    fails(keys, "file = \"nowhere.csv\"", "cannot read the path");
+    fails(keys, "file = \"nowhere.csv\"", "its recorded path: cannot read");
 }
 
 #[test]

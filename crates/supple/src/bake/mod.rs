@@ -20,12 +20,12 @@
 //! use std::io::Write as _;
 //! use supple::{Asset, Run, TriMesh, bake};
 //! use supple::player::Player;
-//! use supple::scene::{Format, Scene};
+//! use supple::scene::{Folder, Format, Scene};
 //!
 //! let scene = Scene::parse("supple = 1\n[[asset]]\nzoo = \"dot\"\n[output]\nformats = [\"obj\"]", None)?;
 //! let mut load = |_: &_| Ok(Asset::from_mesh(TriMesh::new(vec![glam::Vec3::X], vec![])));
 //! let run = Run::default();
-//! let mut player = Player::new(&scene, ".".as_ref(), &mut load, &run)?;
+//! let mut player = Player::new(&scene, &Folder::new(".".as_ref()), &mut load, &run)?;
 //! let writers = [(Format::Obj, bake::Writer::Sequence(|mesh, out| {
 //!     writeln!(out, "v {} 0 0", mesh.positions[0].x)
 //! }))];

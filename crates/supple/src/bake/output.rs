@@ -29,7 +29,7 @@ pub enum Writer {
     Sequence(fn(&TriMesh, &mut BufWriter<File>) -> io::Result<()>),
 }
 
-/// The writer of every format that a scene can name.
+/// How every format is written.
 pub const WRITERS: [(Format, Writer); 6] = [
     (Format::Glb, Writer::Together(gltf::write_takes)),
     (Format::Usda, Writer::Each(usd::write_take)),

@@ -86,6 +86,7 @@ impl FetchError {
 /// [`FetchError`] if the URI is malformed, names what `policy` does not allow, or there is no such
 /// file.
 pub fn resolve(folder: &Path, uri: &str, policy: Policy) -> Result<PathBuf, FetchError> {
+    let outside = || FetchError::Outside { uri: shortened(uri) };
     let path = match scheme(uri) {
         Some("file") if policy == Policy::AllowOutside => file_path(uri)?,
         Some(scheme) => {
@@ -93,22 +94,11 @@ pub fn resolve(folder: &Path, uri: &str, policy: Policy) -> Result<PathBuf, Fetc
         }
         None => percent_decoded_path(uri, uri)?,
     };
-    locate(folder, &path, policy)
-}
-
-/// The file at `path`, seen from `folder`: what a scene names by plain paths.
-///
-/// # Errors
-///
-/// [`FetchError::Outside`] if `policy` does not allow it, also when a link leads there;
-/// [`FetchError::Io`] if there is no such file.
-pub fn locate(folder: &Path, path: &Path, policy: Policy) -> Result<PathBuf, FetchError> {
-    let outside = || FetchError::Outside { uri: shortened(&path.to_string_lossy()) };
-    if policy == Policy::FolderOnly && leaves(path) {
+    if policy == Policy::FolderOnly && leaves(&path) {
         return Err(outside());
     }
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let named = folder.join(path);
+    let named = folder.join(&path);
     let failed = |source| FetchError::Io { path: named.clone(), source };
     let real = named.canonicalize().map_err(failed)?;
     if policy == Policy::FolderOnly && !real.starts_with(folder.canonicalize().map_err(failed)?) {
@@ -164,7 +154,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The scheme before the colon; one letter is a drive, not a scheme.
-pub(crate) fn scheme(uri: &str) -> Option<&str> {
+fn scheme(uri: &str) -> Option<&str> {
     let (scheme, _) = uri.split_once(':')?;
     let mut letters = scheme.chars();
     let named = letters.next()?.is_ascii_alphabetic()

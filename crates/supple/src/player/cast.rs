@@ -1,12 +1,13 @@
 //! An asset of the scene, ready to be played.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 
 use super::{BodyState, Load, Slot};
 use crate::Run;
 use crate::asset::Asset;
+use crate::io::uri::FetchError;
 use crate::mesh::volume::volume;
 use crate::rig::body::BodyError;
 use crate::rig::keyframes::ClipError;
@@ -14,7 +15,7 @@ use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::run::Cancelled;
 use crate::scene::modifier::{Memory, Moment};
 use crate::scene::{
-    Actor, ClipChoice, Keyframes, Motion, PathError, Recording, Repeat, RigidPath, Tracks,
+    Actor, ClipChoice, Folder, Keyframes, Motion, PathError, Recording, Repeat, RigidPath, Tracks,
 };
 
 /// Rest volumes below this share of the bounding box' cube count as none.
@@ -58,14 +59,12 @@ pub enum PlayerError {
         source: ClipError,
     },
     /// A recorded path could not be read.
-    #[error("asset '{asset}': cannot read the path {path}: {source}", path = path.display())]
+    #[error("asset '{asset}', its recorded path: {source}")]
     PathFile {
         /// Which asset.
         asset: String,
-        /// Which file.
-        path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: FetchError,
     },
     /// A recorded path makes no sense.
     #[error("asset '{asset}': {path}: {source}", path = path.display())]
@@ -126,7 +125,7 @@ pub(super) struct Deformed {
 impl Cast {
     pub(super) fn new(
         actor: &Actor,
-        folder: &Path,
+        folder: &Folder<'_>,
         load: Load<'_>,
         run: &Run<'_>,
     ) -> Result<Self, PlayerError> {
@@ -276,7 +275,7 @@ impl Cast {
 }
 
 impl Drive {
-    fn new(actor: &Actor, asset: &Asset, folder: &Path) -> Result<Self, PlayerError> {
+    fn new(actor: &Actor, asset: &Asset, folder: &Folder<'_>) -> Result<Self, PlayerError> {
         match &actor.motion {
             Motion::Still => Ok(Self::Still),
             Motion::Keyframes(keyframes) => Self::clip(actor, asset, keyframes),
@@ -308,7 +307,11 @@ impl Drive {
         Ok(Self::Clip { clip: clip.clone(), span, keyframes: keyframes.clone() })
     }
 
-    fn path(actor: &Actor, recording: &Recording, folder: &Path) -> Result<Self, PlayerError> {
+    fn path(
+        actor: &Actor,
+        recording: &Recording,
+        folder: &Folder<'_>,
+    ) -> Result<Self, PlayerError> {
         let asset = actor.name.clone();
         let repeat = recording.repeat;
         let Some(file) = &recording.file else {
@@ -318,10 +321,16 @@ impl Drive {
             let path = path.ok_or(PlayerError::Path { asset, path: PathBuf::new(), source })?;
             return Ok(Self::Path { path, repeat });
         };
-        let path = folder.join(file);
+        let path = match folder.resolve(file) {
+            Ok(path) => path,
+            Err(source) => return Err(PlayerError::PathFile { asset, source }),
+        };
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(source) => return Err(PlayerError::PathFile { asset, path, source }),
+            Err(source) => {
+                let source = FetchError::Io { path, source };
+                return Err(PlayerError::PathFile { asset, source });
+            }
         };
         match RigidPath::from_csv(&text) {
             Ok(path) => Ok(Self::Path { path, repeat }),

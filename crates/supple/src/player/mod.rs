@@ -24,7 +24,7 @@
 //! use glam::Vec3;
 //! use supple::{Asset, Run, TriMesh};
 //! use supple::player::Player;
-//! use supple::scene::Scene;
+//! use supple::scene::{Folder, Scene};
 //!
 //! let scene = Scene::parse(r#"
 //!     supple = 1
@@ -39,7 +39,7 @@
 //! let triangle = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
 //! let mut load = |_: &_| Ok(Asset::from_mesh(triangle.clone()));
 //! let run = Run::default();
-//! let mut player = Player::new(&scene, ".".as_ref(), &mut load, &run)?;
+//! let mut player = Player::new(&scene, &Folder::new(".".as_ref()), &mut load, &run)?;
 //! let frame = player.frame(12, &run)?; // half a second in
 //! assert_eq!(frame.bodies[0].positions[0], Vec3::Y);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,10 +48,8 @@
 mod cast;
 pub mod clock;
 mod fingerprint;
-mod load;
+pub mod source;
 pub mod state;
-
-use std::path::Path;
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -59,12 +57,12 @@ use serde::{Deserialize, Serialize};
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::volume::volume;
 use crate::run::Cancelled;
-use crate::scene::{Scene, Source};
+use crate::scene::{Folder, Scene, Source};
 use crate::{Asset, Run};
 
 pub use cast::{Cast, PlayerError};
 pub use clock::{Clock, TICKS_PER_SECOND, When};
-pub use load::from_files;
+pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
 
 use state::Snapshots;
@@ -123,7 +121,7 @@ impl Player {
     /// [`PlayerError`] if an asset cannot be loaded or does not fit what the scene asks of it.
     pub fn new(
         scene: &Scene,
-        folder: &Path,
+        folder: &Folder<'_>,
         load: Load<'_>,
         run: &Run<'_>,
     ) -> Result<Self, PlayerError> {
@@ -137,6 +135,23 @@ impl Player {
         let state = State { tick: 0, bodies };
         let snapshots = Snapshots::new(state.clone());
         Ok(Self { scene: scene.clone(), clock, cast, state, snapshots })
+    }
+
+    /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
+    /// returned beside the player.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn open(
+        scene: &Scene,
+        folder: &Folder<'_>,
+        run: &Run<'_>,
+    ) -> Result<(Self, Vec<String>), PlayerError> {
+        let mut warnings = Vec::new();
+        let mut from_source = |source: &Source| Ok(load(source, folder, &mut warnings, run)?);
+        let player = Self::new(scene, folder, &mut from_source, run)?;
+        Ok((player, warnings))
     }
 
     /// The scene being played.

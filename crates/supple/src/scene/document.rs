@@ -243,6 +243,15 @@ impl<'a> Field<'a> {
         self.items()?.iter().map(|item| item.table(what)).collect()
     }
 
+    /// The name of a model of the zoo.
+    pub(super) fn zoo(&self) -> Result<String, Problem> {
+        if self.document.folder.is_none() {
+            return self.name();
+        }
+        let names: Vec<_> = crate::zoo::names().iter().map(|e| (e.name, e.name)).collect();
+        self.choice(&names).map(str::to_owned)
+    }
+
     /// The name of a file that must exist beside the document.
     pub(super) fn file(&self) -> Result<String, Problem> {
         let file = self.text()?;

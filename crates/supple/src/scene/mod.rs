@@ -57,7 +57,7 @@
 
 mod document;
 mod error;
-mod folder;
+pub mod folder;
 pub mod modifier;
 pub mod motion;
 pub mod path;
@@ -73,6 +73,8 @@ use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
 use document::{Document, Range, Table};
+
+use crate::io::uri::Policy;
 
 pub use error::{Problem, SceneError};
 pub use folder::Folder;
@@ -206,9 +208,9 @@ impl Source {
                 Ok(Self::File { file: file.file()? })
             }
             (None, Some(zoo)) => {
-                let triangles =
-                    table.get("triangles").map(|f| f.count(4..=20_000_000)).transpose()?;
-                Ok(Self::Zoo { zoo: zoo.name()?, triangles })
+                let most = crate::zoo::MOST_TRIANGLES as u32;
+                let triangles = table.get("triangles").map(|f| f.count(4..=most)).transpose()?;
+                Ok(Self::Zoo { zoo: zoo.zoo()?, triangles })
             }
             (Some(_), Some(zoo)) => {
                 Err(zoo.wrong("both 'file' and 'zoo' are given", "keep one of them"))
@@ -349,17 +351,16 @@ impl Scene {
         }
     }
 
-    /// Loads a scene file, whose assets are beside it; with `outside` they may be anywhere.
+    /// Loads a scene file, whose assets are in its folder, or where `policy` allows.
     ///
     /// # Errors
     ///
     /// [`SceneError`] if the file cannot be read or is wrong.
-    pub fn load(path: &Path, outside: bool) -> Result<Self, SceneError> {
+    pub fn load(path: &Path, policy: Policy) -> Result<Self, SceneError> {
         let read = |source| SceneError::Read { path: path.to_owned(), source };
         let text = std::fs::read_to_string(path).map_err(read)?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let wrong = |problem| SceneError::Wrong { path: path.to_owned(), problem };
-        Self::parse(&text, Some(&Folder { path: folder, outside })).map_err(wrong)
+        Self::parse(&text, Some(&Folder::of(path, policy))).map_err(wrong)
     }
 
     /// Reads a document; the files it names are looked for in `folder`, or not at all.

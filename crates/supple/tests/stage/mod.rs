@@ -4,7 +4,7 @@ use glam::{Mat4, Quat, Vec3};
 use supple::mesh::{MorphTarget, SkinWeights};
 use supple::player::{Player, PlayerError};
 use supple::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
-use supple::scene::{Scene, Source};
+use supple::scene::{Folder, Scene, Source};
 use supple::{Asset, Run, TriMesh};
 
 /// Three bodies: one skinned, morphed and trailing, one on a path, one still.
@@ -135,5 +135,5 @@ pub(crate) fn scene(text: &str) -> Scene {
 
 /// A player of a scene.
 pub(crate) fn player(scene: &Scene) -> Result<Player, PlayerError> {
-    Player::new(scene, ".".as_ref(), &mut load, &Run::default())
+    Player::new(scene, &Folder::new(".".as_ref()), &mut load, &Run::default())
 }
