@@ -1,2 +1,38 @@
-//! The `supple` command.
-fn main() {}
+//! The `supple` command: each subcommand is a thin face of the library.
+
+mod bench;
+mod commands;
+mod shell;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::commands::{Cli, Command};
+use crate::shell::Shell;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let shell = match Shell::new(&cli.global) {
+        Ok(shell) => shell,
+        Err(error) => return shell::fail(&error),
+    };
+    match run(cli.command, &shell) {
+        Ok(code) => code,
+        Err(error) => shell::fail(&error),
+    }
+}
+
+fn run(command: Command, shell: &Shell) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Info(args) => commands::info::run(&args, shell),
+        Command::Check(args) => commands::check::run(&args, shell),
+        Command::Convert(args) => commands::convert::run(&args, shell),
+        Command::New(args) => commands::new::run(&args, shell),
+        Command::Bake(args) => commands::bake::run(&args, shell),
+        Command::Demo(args) => commands::demo::run(&args, shell),
+        Command::Zoo(args) => commands::zoo::run(&args, shell),
+        Command::Bench(args) => bench::run(&args, shell),
+        Command::Completions(args) => commands::completions::run(&args),
+    }
+}

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use supple::Run;
+use supple::io::uri::Policy;
 use supple::run::Cancelled;
 
 /// Exit code of a command that was stopped by Ctrl-C, as shells know it.
@@ -23,6 +24,7 @@ const QUIET_START: Duration = Duration::from_secs(1);
 
 /// Options every command takes.
 #[derive(Args, Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct GlobalArgs {
     /// Print the result as JSON, for machines
     #[arg(long, global = true)]
@@ -105,6 +107,11 @@ impl Shell {
     /// Options of every command.
     pub(crate) fn options(&self) -> &GlobalArgs {
         &self.options
+    }
+
+    /// Which files an asset or scene may name.
+    pub(crate) fn policy(&self) -> Policy {
+        if self.options.allow_outside { Policy::AllowOutside } else { Policy::FolderOnly }
     }
 
     /// How many threads there are.

@@ -7,7 +7,11 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 fn supple(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_supple")).current_dir(folder).args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_supple"))
+        .current_dir(folder)
+        .args(args)
+        .output()
+        .expect("the binary runs")
 }
 
 /// Runs a command that must succeed and gives what it printed.
@@ -15,19 +19,19 @@ fn ok(folder: &Path, args: &[&str]) -> String {
     let output = supple(folder, args);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "supple {args:?} failed: {errors}");
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8(output.stdout).expect("text")
 }
 
 /// Runs a command that must succeed with `--json`.
 fn json(folder: &Path, args: &[&str]) -> Value {
-    serde_json::from_str(&ok(folder, &[args, &["--json"]].concat())).unwrap()
+    serde_json::from_str(&ok(folder, &[args, &["--json"]].concat())).expect("JSON")
 }
 
 /// Runs a command that must fail and gives its error.
 fn error(folder: &Path, args: &[&str]) -> String {
     let output = supple(folder, args);
     assert!(!output.status.success(), "supple {args:?} should have failed");
-    let errors = String::from_utf8(output.stderr).unwrap();
+    let errors = String::from_utf8(output.stderr).expect("text");
     assert!(!errors.contains("panicked"), "supple {args:?} panicked: {errors}");
     errors
 }
@@ -42,8 +46,20 @@ fn info_tells_all_keys() {
     zoo(folder.path(), "ball", "1280", "ball.ply");
     let info = json(folder.path(), &["info", "ball.ply", "--deep"]);
     for key in [
-        "kind", "vertices", "triangles", "closed", "manifold", "components", "volume", "area",
-        "bounds", "attributes", "skins", "morph_targets", "animations", "self_intersections",
+        "kind",
+        "vertices",
+        "triangles",
+        "closed",
+        "manifold",
+        "components",
+        "volume",
+        "area",
+        "bounds",
+        "attributes",
+        "skins",
+        "morph_targets",
+        "animations",
+        "self_intersections",
     ] {
         assert!(info.get(key).is_some(), "info has no key {key}");
     }
@@ -64,7 +80,10 @@ fn check_measures_a_scaled_shape() {
     fs::write(folder.path().join("large.obj"), doubled(&text)).unwrap();
     let check = json(folder.path(), &["check", "ball.obj", "large.obj"]);
     let figure = |key: &str| check[key].as_f64().unwrap_or_else(|| panic!("no figure {key}"));
-    assert!((figure("volume_error") - 7.0).abs() < 1e-5, "twice as large is eight times the volume");
+    assert!(
+        (figure("volume_error") - 7.0).abs() < 1e-5,
+        "twice as large is eight times the volume"
+    );
     assert!((figure("max_edge_stretch") - 2.0).abs() < 1e-5, "every edge is twice as long");
     assert!((figure("max_displacement") - 1.0).abs() < 1e-3, "a unit ball's skin moves by one");
     assert!(figure("mean_displacement") <= figure("max_displacement"), "mean within max");
@@ -79,7 +98,7 @@ fn doubled(text: &str) -> String {
     let double = |line: &str| match line.strip_prefix("v ") {
         Some(numbers) => {
             let numbers = numbers.split_whitespace().take(3);
-            let twice = numbers.map(|n| (2.0 * n.parse::<f32>().unwrap()).to_string());
+            let twice = numbers.map(|n| (2.0 * n.parse::<f32>().expect("a number")).to_string());
             format!("v {}", twice.collect::<Vec<_>>().join(" "))
         }
         None => line.to_owned(),

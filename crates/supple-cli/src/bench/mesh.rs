@@ -48,9 +48,7 @@ fn loads(bench: &Bench<'_>, asset: &Asset, folder: &Path) -> anyhow::Result<()> 
     for load in LOADS.iter().filter(|load| bench.wants(load.row)) {
         let path = folder.join(load.file);
         io::write(&path, asset)?;
-        let run = bench.shell.quiet_run();
-        let value =
-            median_ms(bench.shell, || Ok(io::read(&path, &ReadOptions::default(), &run)?))?;
+        let value = median_ms(bench.shell, || Ok(io::read(&path, &ReadOptions::default())?))?;
         let (other, note) = match foreign::trimesh_load(&path) {
             Some(m) => (m.ms, format!("trimesh {} {:.1} ms, same run", m.version, m.ms)),
             None => (load.reference_ms, "trimesh is not installed: target from a reference".into()),
@@ -66,8 +64,7 @@ fn geometry(bench: &Bench<'_>, mesh: &TriMesh) -> anyhow::Result<()> {
     let (positions, triangles) = (&mesh.positions, &mesh.triangles);
     if bench.wants("self-intersections-350k") {
         let pairs = self_intersections(positions, triangles, &run)?.len();
-        let value =
-            median_ms(bench.shell, || Ok(self_intersections(positions, triangles, &run)?))?;
+        let value = median_ms(bench.shell, || Ok(self_intersections(positions, triangles, &run)?))?;
         let note = format!("{pairs} pairs in {} triangles", triangles.len());
         bench.print(&row(bench, "self-intersections-350k", value, Some(2000.0), note))?;
     }
@@ -78,24 +75,26 @@ fn geometry(bench: &Bench<'_>, mesh: &TriMesh) -> anyhow::Result<()> {
     if bench.wants("winding-100k-points") {
         let points = points_around(positions);
         let winding = Winding::new(positions, triangles, &run);
-        let value = median_ms(bench.shell, || {
-            Ok(run.map(points.len(), |i| winding.at(points[i])))
-        })?;
+        let value = median_ms(bench.shell, || Ok(winding.at_points(&points, &run)?))?;
         let note = format!("{POINTS} points against {} triangles", triangles.len());
         bench.print(&row(bench, "winding-100k-points", value, None, note))?;
     }
     Ok(())
 }
 
-fn row(
-    bench: &Bench<'_>,
-    row: &'static str,
-    value: f64,
-    target: Option<f64>,
-    note: String,
-) -> Row {
+fn row(bench: &Bench<'_>, row: &'static str, value: f64, target: Option<f64>, note: String) -> Row {
     let threads = bench.shell.threads();
-    Row { bench: "mesh", row, value, unit: "ms", better: "lower", paper: None, target, threads, note }
+    Row {
+        bench: "mesh",
+        row,
+        value,
+        unit: "ms",
+        better: "lower",
+        paper: None,
+        target,
+        threads,
+        note,
+    }
 }
 
 /// Points spread evenly over the bounding box (the R₃ low-discrepancy sequence).

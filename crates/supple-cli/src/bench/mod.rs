@@ -19,7 +19,7 @@ const REPEATS: usize = 15;
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
 /// Rows that compare with a foreign program run it when it is installed (Python's trimesh; set
-/// SUPPLE_PYTHON to the interpreter that has it) and say so when it is not.
+/// `SUPPLE_PYTHON` to the interpreter that has it) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
@@ -62,7 +62,8 @@ impl Bench<'_> {
         if self.shell.options().json {
             return self.shell.print_json(row);
         }
-        let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.4}"));
+        let figure =
+            |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.4}"));
         let met = match row.target {
             Some(target) if is_met(row, target) => "✓",
             Some(_) => "✗",

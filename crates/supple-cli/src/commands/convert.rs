@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use supple::io;
+use anyhow::bail;
+use supple::mesh::repair::{self, Removals};
+use supple::{TriMesh, io};
 
 use crate::shell::Shell;
 
@@ -17,9 +19,12 @@ pub(crate) struct Args {
     /// Merge vertices that are at most this far apart (in the file's units) first
     #[arg(long, value_name = "DISTANCE")]
     weld: Option<f32>,
-    /// Drop degenerate and duplicate triangles, orient consistently, close small holes first
+    /// Weld exact copies, drop triangles without area and duplicates, face them all outward first
     #[arg(long)]
     repair: bool,
+    /// Close holes of up to this many edges first
+    #[arg(long, value_name = "EDGES", default_value_t = 0)]
+    fill_holes: usize,
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
@@ -27,8 +32,45 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     for mesh in &mut asset.meshes {
         mend(mesh, args, shell)?;
     }
+    if asset.meshes.iter().all(|mesh| mesh.triangles.is_empty()) && asset.clouds.is_empty() {
+        shell.warn(&args.input.display().to_string(), &["it has no triangles"]);
+    }
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.say(format!("{} → {}", args.input.display(), args.output.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the repairs that were asked for and says what was done.
+fn mend(mesh: &mut TriMesh, args: &Args, shell: &Shell) -> anyhow::Result<()> {
+    if let Some(distance) = args.weld
+        && !(distance >= 0.0 && distance.is_finite())
+    {
+        bail!("--weld {distance} is no distance; give one of 0 or more");
+    }
+    let params = repair::Params {
+        weld_tolerance: args.weld.or(args.repair.then_some(0.0)),
+        largest_hole: args.fill_holes,
+        remove: Removals {
+            degenerate: args.repair,
+            duplicate: args.repair,
+            unreferenced: args.repair,
+        },
+        orient: args.repair,
+    };
+    let report = repair::repair(mesh, &params, &shell.quiet_run());
+    for (count, what) in [
+        (report.welded_vertices, "vertices welded"),
+        (report.degenerate_triangles, "triangles without area removed"),
+        (report.duplicate_triangles, "duplicate triangles removed"),
+        (report.unreferenced_vertices, "unused vertices removed"),
+        (report.filled_holes, "holes closed"),
+        (report.flipped_triangles, "triangles turned round"),
+        (report.conflicting_edges, "edges whose triangles cannot agree on a side"),
+    ] {
+        if count > 0 {
+            shell.say(format!("{count} {what}"));
+        }
+    }
+    Ok(())
 }

@@ -24,6 +24,7 @@ pub(crate) struct Args {
 
 /// What `info` tells, under the names it has in JSON.
 #[derive(Debug, Default, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer, not a state")]
 struct Info {
     kind: &'static str,
     meshes: usize,
@@ -106,7 +107,13 @@ fn count(asset: &Asset) -> Info {
     let clouds = &asset.clouds;
     let points = clouds.iter().map(|cloud| cloud.positions.len()).sum::<usize>();
     Info {
-        kind: if !meshes.is_empty() { "mesh" } else if points > 0 { "points" } else { "empty" },
+        kind: if !meshes.is_empty() {
+            "mesh"
+        } else if points > 0 {
+            "points"
+        } else {
+            "empty"
+        },
         meshes: meshes.len(),
         vertices: meshes.iter().map(|mesh| mesh.positions.len()).sum::<usize>() + points,
         triangles: meshes.iter().map(|mesh| mesh.triangles.len()).sum(),
@@ -115,7 +122,11 @@ fn count(asset: &Asset) -> Info {
         joints: asset.skins.iter().map(|skin| skin.joints.len()).sum(),
         morph_targets: meshes.iter().map(|mesh| mesh.morphs.len()).sum(),
         animations: asset.clips.len(),
-        clips: asset.clips.iter().map(|c| Clip { name: c.name.clone(), seconds: c.span().map_or(0.0, |(_, end)| end) }).collect(),
+        clips: asset
+            .clips
+            .iter()
+            .map(|c| Clip { name: c.name.clone(), seconds: c.span().map_or(0.0, |(_, end)| end) })
+            .collect(),
         ..Info::default()
     }
 }

@@ -45,7 +45,7 @@ pub(crate) enum Command {
 /// Reads a file and tells of its warnings.
 pub(crate) fn read(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
     let options = ReadOptions { allow_outside: shell.options().allow_outside };
-    let loaded = io::read(path, &options, &shell.quiet_run())?;
+    let loaded = io::read(path, &options)?;
     shell.warn(&path.display().to_string(), &loaded.warnings);
     Ok(loaded.asset)
 }

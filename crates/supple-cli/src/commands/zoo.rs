@@ -46,7 +46,10 @@ fn list(shell: &Shell) -> anyhow::Result<()> {
         return shell.print_json(&names);
     }
     for entry in zoo::names() {
-        shell.say(format!("{:<10} {:>7} triangles  {}", entry.name, entry.default_triangles, entry.what));
+        shell.say(format!(
+            "{:<10} {:>7} triangles  {}",
+            entry.name, entry.default_triangles, entry.what
+        ));
     }
     Ok(())
 }

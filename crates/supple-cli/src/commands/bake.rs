@@ -1,0 +1,121 @@
+//! `supple bake`: plays a scene into files.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use supple::bake::{self, Baked};
+use supple::player::Player;
+use supple::scene::{Folder, Format, Scene};
+
+use crate::shell::Shell;
+
+/// Play a scene and write every frame; goes on where an interrupted bake stopped
+///
+/// Frames are stored as they finish. Stop with Ctrl-C at any moment and run the same command again:
+/// the result is bit for bit that of a bake that ran through.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The scene, a TOML file
+    scene: PathBuf,
+    /// Folder to write to; made if it is not there. Nothing is written outside it
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Frames to bake, counted from 0, the end not included: 10..20
+    #[arg(long, value_name = "A..B", value_parser = frame_range)]
+    frames: Option<Range<u32>>,
+    /// Formats to write: glb, usda, pc2, mdd, ply, obj; those of the scene if not given
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = format)]
+    format: Option<Vec<Format>>,
+    /// Keep the stored frames, so that another bake of other formats or more frames is quicker
+    #[arg(long)]
+    keep_cache: bool,
+}
+
+/// What `bake` tells, under the names it has in JSON.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    files: &'a [PathBuf],
+    frames: [u32; 2],
+    reused_frames: u32,
+    worst_volume_errors: &'a [Option<f64>],
+    warnings: &'a [String],
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let policy = shell.policy();
+    let scene = Scene::load(&args.scene, policy)?;
+    let folder = Folder::of(&args.scene, policy);
+    let options = bake::Options {
+        frames: args.frames.clone(),
+        formats: args.format.clone(),
+        keep_cache: args.keep_cache,
+    };
+    let baked = bake_scene(&scene, &folder, &args.output, &options, shell)?;
+    tell(&baked, shell)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plays a scene into a folder, with a progress bar, and tells of its warnings.
+pub(crate) fn bake_scene(
+    scene: &Scene,
+    folder: &Folder<'_>,
+    output: &Path,
+    options: &bake::Options,
+    shell: &Shell,
+) -> anyhow::Result<Baked> {
+    let (mut player, mended) = Player::open(scene, folder, &shell.quiet_run())?;
+    shell.warn("scene", &mended);
+    let baked = shell.with_progress("baking", |run| {
+        bake::bake(&mut player, output, options, &bake::WRITERS, run)
+    })?;
+    shell.warn("bake", &baked.warnings);
+    Ok(baked)
+}
+
+fn tell(baked: &Baked, shell: &Shell) -> anyhow::Result<()> {
+    if shell.options().json {
+        return shell.print_json(&Told {
+            files: &baked.files,
+            frames: [baked.frames.start, baked.frames.end],
+            reused_frames: baked.reused,
+            worst_volume_errors: &baked.worst_volume_errors,
+            warnings: &baked.warnings,
+        });
+    }
+    if baked.reused > 0 {
+        shell.say(format!("{} frames were stored by an earlier run", baked.reused));
+    }
+    const LISTED: usize = 8;
+    for file in baked.files.iter().take(LISTED) {
+        shell.say(file.display().to_string());
+    }
+    if baked.files.len() > LISTED {
+        shell.say(format!("… and {} more files", baked.files.len() - LISTED));
+    }
+    for error in baked.worst_volume_errors.iter().flatten() {
+        shell.say(format!("largest volume error: {:+.3} %", 100.0 * error));
+    }
+    Ok(())
+}
+
+fn frame_range(text: &str) -> Result<Range<u32>, String> {
+    let wrong = || format!("'{text}' is not a range of frames; write it like 10..20");
+    let number = |part: &str| part.trim().parse::<u32>().ok();
+    let (start, end) = text.split_once("..").ok_or_else(wrong)?;
+    let start = if start.is_empty() { Some(0) } else { number(start) };
+    let range = start.zip(number(end)).map(|(start, end)| start..end).ok_or_else(wrong)?;
+    if range.is_empty() {
+        return Err(format!("'{text}' is empty: the second number must be larger"));
+    }
+    Ok(range)
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    let found = Format::ALL.iter().find(|(name, _)| *name == text.trim().to_ascii_lowercase());
+    let known = || Format::ALL.map(|(name, _)| name).join(", ");
+    found
+        .map(|&(_, format)| format)
+        .ok_or_else(|| format!("no format '{text}'; there are {}", known()))
+}

@@ -1,0 +1,58 @@
+//! `supple new`: a starter scene for a mesh.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use supple::scene;
+
+use crate::shell::Shell;
+
+/// Write a starter scene for a mesh: its clips, skeleton and morph targets, ready to edit and bake
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The mesh or character
+    mesh: PathBuf,
+    /// Scene file to write; beside the mesh and named after it if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a scene that is already there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let asset = super::read(&args.mesh, shell)?;
+    let scene_file = args.output.clone().unwrap_or_else(|| args.mesh.with_extension("toml"));
+    if scene_file.exists() && !args.force {
+        bail!(
+            "{} exists; replace it with --force, or choose another with -o",
+            scene_file.display()
+        );
+    }
+    let text = scene::starter(&asset_name(args, &scene_file)?, &asset);
+    supple::io::save(&scene_file, |out| out.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write {}", scene_file.display()))?;
+    shell.say(format!("{} written; play it with:", scene_file.display()));
+    shell.say(format!("  supple bake {} -o out", scene_file.display()));
+    if shell.options().json {
+        shell.print_json(&serde_json::json!({ "scene": scene_file }))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How the scene names the mesh: relative to its own folder if the mesh is in it or below.
+fn asset_name(args: &Args, scene_file: &std::path::Path) -> anyhow::Result<String> {
+    let mesh = fs::canonicalize(&args.mesh)?;
+    let folder = match scene_file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => ".".as_ref(),
+    };
+    let folder = fs::canonicalize(folder)
+        .with_context(|| format!("the folder {} does not exist", folder.display()))?;
+    let name = mesh.strip_prefix(&folder).map_or_else(|_| mesh.clone(), PathBuf::from);
+    let name = name.to_str().context("the name of the mesh is not Unicode")?;
+    Ok(name.replace('\\', "/"))
+}
