@@ -219,6 +219,17 @@ fn a_seam_doubles_vertices_at_the_end() {
 }
 
 #[test]
+fn a_texture_needs_coordinates() {
+    let mut asset = specimen();
+    asset.meshes[0].attributes.remove("uv");
+    let back = read(&glb(&asset));
+    let materials: Vec<_> = back.meshes[0].groups.iter().map(|g| g.material).collect();
+    assert_eq!(materials, [Some(1), Some(2)], "a twin for the one with a picture");
+    let plain = Material { base_color_image: None, ..asset.materials[0].clone() };
+    assert_eq!(back.materials[2], plain);
+}
+
+#[test]
 fn what_is_inconsistent_is_not_written() {
     let triangle = || TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
     let mut nan = triangle();
