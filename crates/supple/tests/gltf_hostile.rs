@@ -291,7 +291,7 @@ fn names_of_nothing_say_where() {
         (r#","nodes":[{"mesh":0}]"#.to_owned(), "nodes[0].mesh"),
         (r#","nodes":[{"skin":0}]"#.to_owned(), "nodes[0].skin"),
         (r#","nodes":[{"children":[5]}]"#.to_owned(), "nodes[0].children[0]"),
-        (r#","skins":[{"joints":[0]}]"#.to_owned(), "skins[0].joints"),
+        (r#","skins":[{"joints":[0]}]"#.to_owned(), "skins[0].joints[0]"),
         (
             r#","animations":[{"channels":[{"sampler":0,"target":{"node":0,"path":"scale"}}],"samplers":[]}]"#.to_owned(),
             "animations[0].channels[0].sampler",

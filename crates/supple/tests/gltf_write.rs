@@ -219,6 +219,17 @@ fn a_seam_doubles_vertices_at_the_end() {
 }
 
 #[test]
+fn a_texture_needs_coordinates() {
+    let mut asset = specimen();
+    asset.meshes[0].attributes.remove("uv");
+    let back = read(&glb(&asset));
+    let materials: Vec<_> = back.meshes[0].groups.iter().map(|g| g.material).collect();
+    assert_eq!(materials, [Some(1), Some(2)], "a twin for the one with a picture");
+    let plain = Material { base_color_image: None, ..asset.materials[0].clone() };
+    assert_eq!(back.materials[2], plain);
+}
+
+#[test]
 fn what_is_inconsistent_is_not_written() {
     let triangle = || TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
     let mut nan = triangle();
@@ -284,6 +295,45 @@ fn a_take_shows_every_frame_at_its_time() {
             normals[3] + turned.map(|(m, &w)| w * m.normals.as_ref().unwrap()[3]).sum::<Vec3>();
         assert!((normal.length() - 1.0).abs() < 1e-6, "frame {i}: a unit normal");
     }
+}
+
+/// The normals of frame 0 of a take that stands still.
+fn baked_normals(asset: &Asset) -> Vec<Vec3> {
+    let mut still = |_: u32, _: &mut [Vec3]| Ok(());
+    let take = Take { asset, fps: 24.0, first_frame: 0, frames: 2, positions: &mut still };
+    let mut bytes = Vec::new();
+    gltf::write_takes(&mut [take], &mut bytes).expect("the take is consistent");
+    let baked = read(&bytes);
+    let changes = baked.meshes[0].morphs[0].normals.as_deref().expect("normals are morphed");
+    assert!(changes.iter().all(|c| *c == Vec3::ZERO), "nothing moves");
+    baked.meshes[0].attributes.normals().expect("normals are written").to_vec()
+}
+
+/// A texture seam must not show in the light; a hard edge must.
+#[test]
+fn takes_shade_across_seams_and_not_across_hard_edges() {
+    let roof = vec![Vec3::ZERO, Vec3::Y, Vec3::new(1.0, 0.0, -1.0), Vec3::new(-1.0, 0.0, -1.0)];
+    let mut seam = TriMesh::new(roof.clone(), vec![[0, 2, 1], [0, 1, 3]]);
+    seam.corners.push(CornerAttribute {
+        name: "uv".to_owned(),
+        values: Values::Vec2((0..6).map(|i| Vec2::splat(i as f32)).collect()),
+        triangles: vec![[0, 1, 2], [3, 4, 5]],
+    });
+    let normals = baked_normals(&Asset::from_mesh(seam));
+    assert_eq!(normals.len(), 6, "the ridge is doubled");
+    assert!(normals[0].abs_diff_eq(Vec3::Z, 1e-6), "smooth over the ridge: {}", normals[0]);
+    assert_eq!((normals[4], normals[5]), (normals[0], normals[1]));
+
+    let doubled = [roof.clone(), vec![roof[0], roof[1]]].concat();
+    let mut edge = TriMesh::new(doubled, vec![[0, 2, 1], [4, 5, 3]]);
+    let (right, left) =
+        (Vec3::new(1.0, 0.0, 1.0) / 2_f32.sqrt(), Vec3::new(-1.0, 0.0, 1.0) / 2_f32.sqrt());
+    edge.attributes.set("normal", Values::Vec3(vec![right, right, right, left, left, left]));
+    let normals = baked_normals(&Asset::from_mesh(edge));
+    assert!(
+        normals[0].abs_diff_eq(right, 1e-6) && normals[4].abs_diff_eq(left, 1e-6),
+        "{normals:?}"
+    );
 }
 
 #[test]

@@ -138,9 +138,11 @@ pub(super) fn skins(
     let mut skins = Vec::new();
     for (i, skin) in document.skins.iter().enumerate() {
         let at = |field: &str| format!("skins[{i}].{field}");
-        let named = skin.joints.iter().chain(&skin.skeleton);
-        if let Some(&node) = named.into_iter().find(|n| n.index() >= document.nodes.len()) {
-            return Err(missing(&at("joints"), "node", node));
+        for (k, &joint) in skin.joints.iter().enumerate() {
+            node_index(document, joint, &at(&format!("joints[{k}]")))?;
+        }
+        if let Some(root) = skin.skeleton {
+            node_index(document, root, &at("skeleton"))?;
         }
         if skin.joints.is_empty() {
             warnings.push(Warning::new(Place::Json(at("joints")), "the skin has no joints"));

@@ -120,9 +120,7 @@ impl<'a> Plan<'a> {
         let roots: Vec<usize> = (0..nodes.len()).collect();
         document.insert("scenes".to_owned(), json!([{ "nodes": roots }]));
         insert_list(&mut document, "nodes", nodes);
-        insert_list(&mut document, "meshes", meshes);
-        insert_list(&mut document, "materials", materials);
-        pictures.insert(&mut document);
+        pictures.insert(&mut document, meshes, materials);
         if !channels.is_empty() {
             let animation = json!({ "channels": channels, "samplers": samplers });
             self.animation = Some(named("baked", animation));
@@ -150,7 +148,7 @@ impl<'a> Plan<'a> {
         }
         let mut primitives = write_mesh::primitives(&mut self.buffer, mesh, attributes, targets);
         for primitive in &mut primitives {
-            if let Some(material) = primitive["material"].as_u64() {
+            if let Some(material) = primitive.get("material").and_then(Value::as_u64) {
                 primitive["material"] = json!(material as usize + first_material);
             }
         }

@@ -129,12 +129,13 @@ fn document<'a>(
         document.insert("scenes".to_owned(), json!([{ "nodes": roots }]));
     }
     insert_list(&mut document, "nodes", nodes);
-    insert_list(&mut document, "meshes", objects);
+    let mut pictures = Pictures::default();
+    let materials = asset.materials.iter().map(|m| pictures.material(m, asset, buffer)).collect();
+    pictures.insert(&mut document, objects, materials);
     let skins = asset.skins.iter().filter(|s| !s.joints.is_empty());
     insert_list(&mut document, "skins", skins.map(|s| skin(s, buffer)).collect());
     let clips = asset.clips.iter().filter(|c| !c.channels.is_empty());
     insert_list(&mut document, "animations", clips.map(|c| animation(c, buffer)).collect());
-    insert_materials(&mut document, asset, buffer);
     document
 }
 
@@ -312,18 +313,6 @@ fn output<'a>(channel: &'a Channel, buffer: &mut Buffer<'a>) -> (&'static str, u
     }
 }
 
-/// Adds all materials, and the pictures they use.
-fn insert_materials<'a>(
-    document: &mut Map<String, Value>,
-    asset: &'a Asset,
-    buffer: &mut Buffer<'a>,
-) {
-    let mut pictures = Pictures::default();
-    let materials = asset.materials.iter().map(|m| pictures.material(m, asset, buffer)).collect();
-    insert_list(document, "materials", materials);
-    pictures.insert(document);
-}
-
 /// Images and textures, one of each for every picture that is used.
 #[derive(Default)]
 pub(super) struct Pictures {
@@ -376,8 +365,37 @@ impl Pictures {
         object
     }
 
-    pub(super) fn insert(self, document: &mut Map<String, Value>) {
+    /// Adds meshes, materials and pictures to the document.
+    pub(super) fn insert(
+        self,
+        document: &mut Map<String, Value>,
+        mut meshes: Vec<Value>,
+        mut materials: Vec<Value>,
+    ) {
+        give_plain_materials(&mut meshes, &mut materials);
+        insert_list(document, "meshes", meshes);
+        insert_list(document, "materials", materials);
         insert_list(document, "textures", self.textures);
         insert_list(document, "images", self.images);
+    }
+}
+
+/// A primitive without texture coordinates gets a twin of its material that has no texture: the
+/// format allows no other.
+fn give_plain_materials(meshes: &mut [Value], materials: &mut Vec<Value>) {
+    let mut twins: HashMap<usize, usize> = HashMap::new();
+    let primitives = meshes.iter_mut().filter_map(|m| m["primitives"].as_array_mut()).flatten();
+    for primitive in primitives.filter(|p| p["attributes"].get("TEXCOORD_0").is_none()) {
+        let Some(material) = primitive.get("material").and_then(Value::as_u64) else { continue };
+        let mut plain = materials[material as usize].clone();
+        let surface = plain["pbrMetallicRoughness"].as_object_mut();
+        if surface.and_then(|s| s.remove("baseColorTexture")).is_none() {
+            continue;
+        }
+        let twin = *twins.entry(material as usize).or_insert_with(|| {
+            materials.push(plain);
+            materials.len() - 1
+        });
+        primitive["material"] = json!(twin);
     }
 }
