@@ -15,8 +15,20 @@ pub(super) trait Source {
     /// Most numbers of a kind the rest of the file can hold.
     fn capacity(&self, kind: Kind) -> usize;
 
-    /// The next row, if it is nothing but the indices of a triangle that can be read at once.
-    fn triangle(&mut self, _property: &Property) -> Option<[u32; 3]> {
+    /// Appends up to `most` next rows that are nothing but the indices of a triangle and can be
+    /// read at once; how many there were.
+    fn triangles(&mut self, _: &Property, _most: usize, _triangles: &mut Vec<[u32; 3]>) -> usize {
+        0
+    }
+
+    /// Reads consecutive properties of all rows of an element into `floats`, if they are floats
+    /// that can be copied; the rows stay to be read.
+    fn copy_floats(
+        &self,
+        _element: &Element,
+        _properties: &[usize],
+        _floats: &mut [f32],
+    ) -> Option<()> {
         None
     }
 
@@ -141,6 +153,13 @@ impl<'a> Binary<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize, big: bool) -> Self {
         Self { bytes, at, big }
     }
+
+    /// The rows of an element of one size that start here, and that size.
+    fn rows(&self, element: &Element) -> Option<(&'a [u8], usize)> {
+        let stride = element.stride().filter(|&s| s > 0)?;
+        let rows = self.bytes.get(self.at..)?.get(..stride.checked_mul(element.count as usize)?)?;
+        Some((rows, stride))
+    }
 }
 
 /// The number at the start of `bytes`, which is as long as its kind.
@@ -188,18 +207,53 @@ impl Source for Binary<'_> {
     }
 
     /// The common layout `uchar int`: thirteen bytes a triangle.
-    fn triangle(&mut self, property: &Property) -> Option<[u32; 3]> {
+    fn triangles(
+        &mut self,
+        property: &Property,
+        most: usize,
+        triangles: &mut Vec<[u32; 3]>,
+    ) -> usize {
         let common = property.list == Some(Kind::U8)
             && matches!(property.kind, Kind::I32 | Kind::U32)
             && !self.big;
-        let row: &[u8; 13] = self.bytes.get(self.at..)?.first_chunk()?;
-        if !common || row[0] != 3 {
+        if !common {
+            return 0;
+        }
+        let (rows, _) = self.bytes[self.at..].as_chunks::<13>();
+        let before = triangles.len();
+        triangles.extend(rows.iter().take(most).take_while(|row| row[0] == 3).map(|row| {
+            let corner =
+                |k: usize| u32::from_le_bytes([row[k], row[k + 1], row[k + 2], row[k + 3]]);
+            [corner(1), corner(5), corner(9)]
+        }));
+        let count = triangles.len() - before;
+        self.at += 13 * count;
+        count
+    }
+
+    fn copy_floats(
+        &self,
+        element: &Element,
+        properties: &[usize],
+        floats: &mut [f32],
+    ) -> Option<()> {
+        let width = properties.len();
+        let first = *properties.first()?;
+        let plain = |(k, &p): (usize, &usize)| {
+            p == first + k && element.properties[p].kind == Kind::F32 && !self.big
+        };
+        if !properties.iter().enumerate().all(plain) {
             return None;
         }
-        let corner = |k: usize| u32::from_le_bytes([row[k], row[k + 1], row[k + 2], row[k + 3]]);
-        let triangle = [corner(1), corner(5), corner(9)];
-        self.at += row.len();
-        Some(triangle)
+        let (rows, stride) = self.rows(element)?;
+        let offset = element.offset(first);
+        for (row, slot) in rows.chunks_exact(stride).zip(floats.chunks_exact_mut(width)) {
+            let (numbers, _) = row[offset..offset + 4 * width].as_chunks::<4>();
+            for (float, bytes) in slot.iter_mut().zip(numbers) {
+                *float = f32::from_le_bytes(*bytes);
+            }
+        }
+        Some(())
     }
 
     fn column(
@@ -208,15 +262,11 @@ impl Source for Binary<'_> {
         property: usize,
         mut put: impl FnMut(usize, f64),
     ) -> Option<()> {
-        let stride = element.stride().filter(|&s| s > 0)?;
+        let (rows, stride) = self.rows(element)?;
         let kind = element.properties[property].kind;
-        let rows = self.bytes.get(self.at..)?.get(..stride.checked_mul(element.count as usize)?)?;
         let offset = element.offset(property);
-        let rows = rows.chunks_exact(stride).enumerate();
-        if kind == Kind::F32 && !self.big {
-            rows.for_each(|(i, row)| put(i, decode(&row[offset..], Kind::F32, false)));
-        } else {
-            rows.for_each(|(i, row)| put(i, decode(&row[offset..], kind, self.big)));
+        for (i, row) in rows.chunks_exact(stride).enumerate() {
+            put(i, decode(&row[offset..], kind, self.big));
         }
         Some(())
     }

@@ -147,13 +147,16 @@ impl Reader {
         let uses = face_uses(element, &mut self.wedges, warnings);
         let mut polygon = Vec::new();
         self.triangles.reserve(element.count as usize);
-        for _ in 0..element.count {
-            if let [Use::Indices] = uses[..]
-                && let Some(triangle) = source.triangle(&element.properties[0])
-            {
-                self.triangles.push(triangle);
-                continue;
+        let mut row = 0;
+        while row < element.count {
+            if let [Use::Indices] = uses[..] {
+                let left = (element.count - row) as usize;
+                row += source.triangles(&element.properties[0], left, &mut self.triangles) as u64;
             }
+            if row == element.count {
+                break;
+            }
+            row += 1;
             for (property, target) in element.properties.iter().zip(&uses) {
                 match *target {
                     Use::Skip => source.skip(property)?,

@@ -168,7 +168,11 @@ fn read_columns<S: Source>(
 ) -> Result<bool, Malformed> {
     for column in columns.iter_mut() {
         let width = column.properties.len();
-        for component in 0..width {
+        let copied = column.role != Role::Color && {
+            let floats = column.values.as_floats_mut();
+            source.copy_floats(element, &column.properties, floats).is_some()
+        };
+        for component in if copied { 0..0 } else { 0..width } {
             let property = column.properties[component];
             let whole = matches!(element.properties[property].kind, Kind::I32 | Kind::U32);
             let mut inexact = 0;
