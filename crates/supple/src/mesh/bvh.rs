@@ -469,6 +469,11 @@ impl Bvh {
         }
     }
 
+    /// The box of a node.
+    pub(crate) fn node_bounds(&self, n: usize) -> &Bounds {
+        &self.nodes[n].bounds
+    }
+
     /// The places in leaf order of a leaf's triangles.
     fn slots(&self, leaf: &Node) -> Range<usize> {
         let first = leaf.first as usize;

@@ -275,7 +275,7 @@ impl Summing<'_> {
     fn sum_up(&self, n: usize, dipoles: &mut [Dipole]) -> Moments {
         let parallel = self.parallel && dipoles.len() >= SMALLEST_TASK;
         let (dipole, rest) = dipoles.split_first_mut().expect("a subtree has at least its root");
-        let sum = match self.bvh.below(n) {
+        let mut sum = match self.bvh.below(n) {
             Below::Nodes([first, second]) => {
                 let (left, right) = rest.split_at_mut(second - first);
                 let mut left = || self.sum_up(first, left);
@@ -292,6 +292,10 @@ impl Summing<'_> {
                 Moments::combined(&parts[..corners.len()])
             }
         };
+        let bounds = self.bvh.node_bounds(n);
+        let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
+        let to_corner = (max - sum.center).max(sum.center - min).length();
+        sum.radius = sum.radius.min(to_corner);
         *dipole = sum.seen_from_afar();
         sum
     }
