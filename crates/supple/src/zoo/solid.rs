@@ -401,6 +401,9 @@ fn bounds(limbs: &[Limb]) -> (DVec3, DVec3) {
 }
 
 /// Which parts matter where: a coarse grid over the solid, with a list of parts a cell.
+///
+/// At the surface leaving parts out changes nothing; far from it the field may change, its sign
+/// never.
 #[derive(Clone, Debug)]
 struct Atlas {
     origin: DVec3,
@@ -531,7 +534,10 @@ mod tests {
                 0.2 + 1.3 * libm::sin(5.9 * t),
             );
             let (near, all) = (solid.distance(p), joined(&solid.limbs, p));
-            assert!((near - all).abs() < 1e-12, "{near} for {all} at {p}");
+            assert_eq!(near < 0.0, all < 0.0, "{near} for {all} at {p}");
+            if all.abs() < 0.08 {
+                assert!((near - all).abs() < 1e-12, "{near} for {all} at {p}");
+            }
         }
     }
 
