@@ -1,5 +1,9 @@
 //! A two-humped camel of seven segments: body, neck, head and four legs.
 
+use glam::DVec3;
+
+use super::pose::{Pose, clip, wave};
+use super::rigging::{Joint, Rig};
 use super::solid::{Limb, Rgb, Solid, turn_y, turn_z};
 
 const SAND: Rgb = [0.50, 0.29, 0.13];
@@ -101,4 +105,46 @@ fn hind_leg() -> Limb {
         .blend(0.04)
         .ball([0.18, 0.13, -0.63], [0.050, 0.055, 0.055])
         .block([0.18, 0.045, -0.585], [0.082, 0.045, 0.102], 0.042)
+}
+
+pub(super) fn rig() -> Rig {
+    let joints = joints();
+    let (neck, leg) = (|| vec![0, 1, 2], |j: usize| vec![0, j]);
+    // Limbs: trunk, neck, head, left legs and ear, right legs and ear.
+    let chains = vec![vec![0], neck(), neck(), leg(3), leg(4), vec![2], leg(5), leg(6), vec![2]];
+    let clips = vec![clip("walk", &joints, 1.75, |t| walk(&joints, t))];
+    Rig { joints, chains, mix: 0.08, clips }
+}
+
+fn joints() -> Vec<Joint> {
+    const DOWN: [f64; 3] = [0.0, -1.0, 0.0];
+    let fore = Joint::new("fore_leg.L", Some(0), [0.17, 1.26, 0.46], DOWN, 0.16);
+    let hind = Joint::new("hind_leg.L", Some(0), [0.17, 1.30, -0.56], DOWN, 0.18);
+    let right = [
+        fore.mirrored("fore_leg.R".to_owned(), Some(0)),
+        hind.mirrored("hind_leg.R".to_owned(), Some(0)),
+    ];
+    let mut joints = vec![
+        Joint::new("body", None, [0.0, 1.40, 0.0], [0.0, 1.0, 0.0], 0.1),
+        Joint::new("neck", Some(0), [0.0, 1.34, 0.72], [0.0, 0.0, 1.0], 0.20),
+        Joint::new("head", Some(1), [0.0, 2.00, 1.33], [0.0, 1.0, 0.15], 0.08),
+        fore,
+        hind,
+    ];
+    joints.extend(right);
+    joints
+}
+
+/// An amble: both legs of a side go together; cyclic.
+fn walk(joints: &[Joint], t: f64) -> Pose<'_> {
+    let mut pose = Pose::rest(joints);
+    pose.shift = DVec3::new(0.03 * wave(t), 0.015 * wave(2.0 * t), 0.0);
+    pose.turn(0, DVec3::Z, 2.0 * wave(t + 0.5));
+    pose.turn(1, DVec3::X, 5.0 * wave(2.0 * t + 0.1));
+    pose.turn(1, DVec3::Y, 3.0 * wave(t));
+    pose.turn(2, DVec3::X, -5.0 * wave(2.0 * t));
+    for (leg, phase) in [(3, 0.0), (4, 0.06), (5, 0.5), (6, 0.56)] {
+        pose.turn(leg, DVec3::X, 17.0 * wave(t + phase));
+    }
+    pose
 }

@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use super::pose::{Pose, clip, wave};
+use super::rigging::{Joint, Rig, smooth_step};
 use super::solid::{Limb, Rgb, Solid};
 
 const SKIN: Rgb = [0.72, 0.42, 0.30];
@@ -80,4 +82,67 @@ fn digit(finger: &Finger) -> Limb {
         limb
     };
     limb.blend(0.0015).color(NAIL).ball(nail.into(), [0.50 * r, 0.62 * r, 0.22 * r])
+}
+
+const PALM: usize = 1;
+/// First joint of the thumb; three a finger.
+const THUMB: usize = 2;
+
+pub(super) fn rig() -> Rig {
+    let joints = joints();
+    let mut chains = vec![vec![0, PALM]];
+    chains.extend((0..5).map(|f| {
+        let first = THUMB + 3 * f;
+        vec![0, PALM, first, first + 1, first + 2]
+    }));
+    let clips = vec![
+        clip("fist", &joints, 2.0, |t| curl(&joints, |_| smooth_step(0.5 - 0.5 * cosine(t)))),
+        clip("wave", &joints, 2.0, |t| greet(&joints, t)),
+    ];
+    Rig { joints, chains, mix: 0.008, clips }
+}
+
+fn cosine(t: f64) -> f64 {
+    wave(t + 0.25)
+}
+
+fn joints() -> Vec<Joint> {
+    let up = [0.0, 1.0, 0.0];
+    let mut joints = vec![
+        Joint::new("forearm", None, [0.0, 0.01, 0.0], up, 0.01),
+        Joint::new("palm", Some(0), [0.0, 0.066, 0.0], up, 0.014),
+    ];
+    for finger in fingers() {
+        for k in 0..3 {
+            let name = format!("{}.{}", finger.name, k + 1);
+            let parent = if k == 0 { PALM } else { joints.len() - 1 };
+            let along = finger.joints[k + 1] - finger.joints[k.saturating_sub(1)];
+            let soft = if k == 0 { 0.010 } else { 0.006 };
+            joints.push(Joint::new(name, Some(parent), finger.joints[k], along, soft));
+        }
+    }
+    joints
+}
+
+/// Every finger bent by a share of its range, from 0 to 1.
+fn curl(joints: &[Joint], share: impl Fn(usize) -> f64) -> Pose<'_> {
+    let mut pose = Pose::rest(joints);
+    let thumb = DVec3::new(-0.35, -0.75, 0.55).normalize_or_zero();
+    for finger in 0..5 {
+        let s = share(finger);
+        let (axis, degrees) =
+            if finger == 0 { (thumb, [30.0, 28.0, 40.0]) } else { (DVec3::X, [72.0, 88.0, 55.0]) };
+        for (k, angle) in degrees.into_iter().enumerate() {
+            pose.turn(THUMB + 3 * finger + k, axis, s * angle);
+        }
+    }
+    pose
+}
+
+/// A wave of the hand while the fingers ripple; cyclic.
+fn greet(joints: &[Joint], t: f64) -> Pose<'_> {
+    let ripple = |finger: usize| 0.10 + 0.10 * wave(2.0 * t - 0.12 * finger as f64);
+    let mut pose = curl(joints, ripple);
+    pose.turn(PALM, DVec3::Z, 22.0 * wave(2.0 * t));
+    pose
 }

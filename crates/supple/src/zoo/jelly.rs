@@ -11,7 +11,7 @@ pub(super) fn solid() -> Solid {
     let mut body = Limb::new(0.0, 0.06, RASPBERRY)
         .ball([0.0, 0.10, 0.0], [0.72, 0.10, 0.72])
         .blend(0.12)
-        .cone([0.0, 0.42, 0.0], 0.42, [0.0, 0.60, 0.0], 0.36)
+        .cone([0.0, 0.50, 0.0], 0.42, [0.0, 0.60, 0.0], 0.36)
         .blend(0.12);
     for k in 0..12 {
         let angle = std::f64::consts::TAU * (f64::from(k) + 0.5) / 12.0;

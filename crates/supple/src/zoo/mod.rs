@@ -27,8 +27,10 @@ mod hand;
 mod head;
 mod jelly;
 mod polygonise;
+mod pose;
 mod reduce;
 mod relax;
+mod rigging;
 mod simple;
 mod solid;
 
@@ -111,7 +113,7 @@ pub fn names() -> &'static [Entry] {
         entry("comb", "a bar with thirteen teeth", 10_764),
         entry("cylinder", "a closed cylinder of radius 0.5, 2 high", 3840),
         entry("plane", "a flat sheet of 2 by 2, open", 2048),
-        entry("torus", "a ring of radius 1 and thickness 0.35", 4592),
+        entry("torus", "a ring of radius 1 and thickness 0.35", 4480),
         entry("boxer", "a boxer with a skeleton and the clips guard, punch and walk", 15_596),
         entry("camel", "a camel of seven segments with the clip walk", 19_536),
         entry("cow", "a cow with horns, udder and tail, painted with softness", 5804),
@@ -160,8 +162,15 @@ fn creature(
         _ => jelly::solid(),
     };
     let (points, corners) = polygonise::polygonise(&solid, triangles, run)?;
-    let mesh = surface(&solid, &points, corners, run);
-    Ok(finished(name, softened(name, mesh), Asset::default()))
+    let mut mesh = surface(&solid, &points, corners, run);
+    let rig = match name {
+        "boxer" => boxer::rig(),
+        "camel" => camel::rig(),
+        "hand" => hand::rig(),
+        _ => return Ok(finished(name, softened(name, mesh), Asset::default())),
+    };
+    mesh.skin_weights = Some(rig.weights(&solid, &points, run));
+    Ok(finished(name, mesh, rig.into_asset()))
 }
 
 /// Paints `softness` on the models that have soft places.

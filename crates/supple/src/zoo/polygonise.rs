@@ -32,9 +32,9 @@ use crate::Run;
 use crate::run::Cancelled;
 
 /// Triangles extracted for each one wanted.
-const EXCESS: f64 = 1.35;
+const EXCESS: f64 = 1.25;
 /// Samples along the edge of a block that is skipped as a whole.
-const BLOCK: usize = 8;
+const BLOCK: usize = 4;
 /// Most samples of one grid: 1 GiB of distances.
 const MOST_SAMPLES: usize = 1 << 28;
 /// Distance, in cells, of a sample that changed sides.
@@ -162,8 +162,8 @@ impl Grid {
         let [nx, ny, _] = self.size;
         let half = 0.5 * self.cell * (BLOCK - 1) as f64;
         let middle = solid.distance(self.point(x0, y0, z0) + DVec3::splat(half));
-        // Twice the radius: the field is no exact distance.
-        let far = middle.abs() > 2.0 * 1.733 * half + self.cell;
+        // Half as much again as the radius: the field is no exact distance.
+        let far = middle.abs() > 1.5 * 1.733 * half + self.cell;
         for k in 0..BLOCK * BLOCK {
             let (y, z) = (y0 + k % BLOCK, k / BLOCK);
             let row = (z * ny + y) * nx;

@@ -15,7 +15,7 @@ use crate::Run;
 use crate::run::Cancelled;
 
 /// Rounds of flips and moves.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 4;
 /// Smallest cosine between a triangle and the surface's normal at its corners.
 const UPRIGHT: f64 = 0.35;
 /// How much better than before the worse triangle must be for a flip.
@@ -25,10 +25,14 @@ const GAIN: f64 = 1.02;
 pub(super) fn relax(fabric: &mut Fabric, solid: &Solid, run: &Run<'_>) -> Result<(), Cancelled> {
     for _ in 0..ROUNDS {
         run.check()?;
-        flip_edges(fabric, solid, run);
+        let normals = surface_normals(fabric, solid, run);
+        flip_edges(fabric, solid, &normals);
         run.check()?;
-        move_vertices(fabric, solid, run);
+        let count = fabric.positions.len();
+        fabric.positions = run.map(count, |v| moved(fabric, solid, &normals, v as u32));
     }
+    run.check()?;
+    run.for_each(&mut fabric.positions, |_, p| *p = solid.project(*p, 1));
     Ok(())
 }
 
@@ -36,12 +40,11 @@ fn surface_normals(fabric: &Fabric, solid: &Solid, run: &Run<'_>) -> Vec<DVec3> 
     run.map(fabric.positions.len(), |v| solid.gradient(fabric.positions[v]).normalize_or_zero())
 }
 
-fn flip_edges(fabric: &mut Fabric, solid: &Solid, run: &Run<'_>) {
-    let normals = surface_normals(fabric, solid, run);
+fn flip_edges(fabric: &mut Fabric, solid: &Solid, normals: &[DVec3]) {
     for a in 0..fabric.positions.len() as u32 {
         let neighbours: Vec<u32> = fabric.neighbours(a).filter(|&b| a < b).collect();
         for b in neighbours {
-            if let Some(across) = better_edge(fabric, solid, &normals, [a, b]) {
+            if let Some(across) = better_edge(fabric, solid, normals, [a, b]) {
                 fabric.flip([a, b], across);
             }
         }
@@ -81,12 +84,6 @@ fn is_upright(corners: [u32; 3], points: [DVec3; 3], normals: &[DVec3]) -> bool 
     corners.iter().all(|&v| face.dot(normals[v as usize]) > lean)
 }
 
-fn move_vertices(fabric: &mut Fabric, solid: &Solid, run: &Run<'_>) {
-    let normals = surface_normals(fabric, solid, run);
-    let moved = run.map(fabric.positions.len(), |v| moved(fabric, solid, &normals, v as u32));
-    fabric.positions = moved;
-}
-
 fn moved(fabric: &Fabric, solid: &Solid, normals: &[DVec3], v: u32) -> DVec3 {
     let (p, normal) = (fabric.positions[v as usize], normals[v as usize]);
     let valence = fabric.around(v).len();
@@ -95,7 +92,7 @@ fn moved(fabric: &Fabric, solid: &Solid, normals: &[DVec3], v: u32) -> DVec3 {
     }
     let sum = fabric.neighbours(v).fold(DVec3::ZERO, |s, n| s + fabric.positions[n as usize]);
     let towards = 0.5 * (sum / valence as f64 - p);
-    let target = solid.project(p + towards - normal * normal.dot(towards), 2);
+    let target = solid.project(p + towards - normal * normal.dot(towards), 1);
     let (mut worst_before, mut worst_after) = (1.0_f64, 1.0_f64);
     for &t in fabric.around(v) {
         let (corners, before) = (fabric.corners(t), fabric.points(t));

@@ -24,10 +24,12 @@ pub(super) fn build(name: &str, triangles: usize) -> Option<TriMesh> {
     })
 }
 
-/// `√(wanted / each)`, rounded, at least 1: how finely to divide when each division squared costs
-/// `each` triangles.
+/// The `n ≥ 1` whose `each n²` triangles come nearest to the wanted number.
 fn divisions(wanted: usize, each: f64) -> usize {
-    ((wanted as f64 / each).sqrt().round() as usize).max(1)
+    let wanted = wanted as f64;
+    let n = (wanted / each).sqrt().floor().max(1.0);
+    let off = |n: f64| (each * n * n - wanted).abs();
+    (if off(n + 1.0) < off(n) { n + 1.0 } else { n }) as usize
 }
 
 /// A mesh with the given unit normals.
@@ -267,7 +269,7 @@ fn plane(wanted: usize) -> TriMesh {
 /// A ring about the y axis, of triangles about as long as wide.
 fn torus(wanted: usize) -> TriMesh {
     const THICKNESS: f64 = 0.35;
-    let around = divisions(wanted, 2.0 / THICKNESS).max(3);
+    let around = divisions(wanted, 2.0 * THICKNESS).max(3);
     let tube = ((wanted as f64 / (2 * around) as f64).round() as usize).max(3);
     let mut points = Vec::with_capacity(around * tube);
     for i in 0..around {

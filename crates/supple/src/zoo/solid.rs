@@ -10,8 +10,8 @@
 //! ```
 //!
 //! so that a blend reaches no farther than `k`; limbs then join each other the same way. Two fingers
-//! are two limbs that meet with a small `k`, while the parts of one finger blend softly. What is
-//! farther away than a blend reaches is skipped by its bounding sphere.
+//! are two limbs that meet with a small `k`, while the parts of one finger blend softly. An
+//! [`Atlas`] lists, for each cell of a coarse grid, the few parts that matter there.
 //!
 //! # Limits
 //!
@@ -136,9 +136,17 @@ struct Part {
 }
 
 impl Part {
-    /// True if the part may be nearer to `p` than `reach`.
-    fn may_reach(&self, p: DVec3, reach: f64) -> bool {
-        within(p, self.bound, reach)
+    /// The distance `d` to the parts before, with this one added or carved.
+    fn onto(&self, d: f64, p: DVec3) -> f64 {
+        let (center, radius) = self.bound;
+        let reach = radius + self.blend + if self.deed == Deed::Add { d } else { -d };
+        if reach <= 0.0 || (p - center).length_squared() >= reach * reach {
+            return d;
+        }
+        match self.deed {
+            Deed::Add => smooth_min(d, self.shape.distance(p), self.blend),
+            Deed::Carve => -smooth_min(-d, self.shape.distance(p), self.blend),
+        }
     }
 }
 
@@ -148,7 +156,6 @@ pub(super) struct Limb {
     parts: Vec<Part>,
     /// Reach of the blend with the limbs before.
     join: f64,
-    bound: (DVec3, f64),
     color: Rgb,
     blend: f64,
 }
@@ -156,7 +163,7 @@ pub(super) struct Limb {
 impl Limb {
     /// A limb without parts yet; parts take its colour and blend.
     pub(super) fn new(join: f64, blend: f64, color: Rgb) -> Self {
-        Self { parts: Vec::new(), join, bound: (DVec3::ZERO, 0.0), color, blend }
+        Self { parts: Vec::new(), join, color, blend }
     }
 
     /// The following parts have this colour.
@@ -213,7 +220,7 @@ impl Limb {
         let from = self.parts.len() - count;
         for i in from..from + count {
             let part = mirrored(&self.parts[i]);
-            self.push(part);
+            self.parts.push(part);
         }
         self
     }
@@ -222,64 +229,26 @@ impl Limb {
     pub(super) fn mirrored(&self) -> Self {
         let mut other = Self::new(self.join, self.blend, self.color);
         for part in &self.parts {
-            other.push(mirrored(part));
+            other.parts.push(mirrored(part));
         }
         other
     }
 
     fn part(mut self, shape: Shape, deed: Deed) -> Self {
         let (blend, color, bound) = (self.blend, self.color, shape.bound());
-        self.push(Part { shape, deed, blend, color, bound });
+        self.parts.push(Part { shape, deed, blend, color, bound });
         self
-    }
-
-    fn push(&mut self, part: Part) {
-        if part.deed == Deed::Add {
-            self.bound = enclose(self.bound, (part.bound.0, part.bound.1 + part.blend));
-        }
-        self.parts.push(part);
     }
 
     /// Signed distance to this limb alone.
     pub(super) fn distance(&self, p: DVec3) -> f64 {
-        let mut d = FAR;
-        for part in &self.parts {
-            match part.deed {
-                Deed::Add if part.may_reach(p, d + part.blend) => {
-                    d = smooth_min(d, part.shape.distance(p), part.blend);
-                }
-                Deed::Carve if part.may_reach(p, part.blend - d) => {
-                    d = -smooth_min(-d, part.shape.distance(p), part.blend);
-                }
-                _ => {}
-            }
-        }
-        d
+        self.parts.iter().fold(FAR, |d, part| part.onto(d, p))
     }
 }
 
 fn mirrored(part: &Part) -> Part {
     let flip = DVec3::new(-1.0, 1.0, 1.0);
     Part { shape: part.shape.mirrored(), bound: (part.bound.0 * flip, part.bound.1), ..*part }
-}
-
-/// True if `p` is nearer than `reach` to the sphere.
-fn within(p: DVec3, (center, radius): (DVec3, f64), reach: f64) -> bool {
-    let limit = radius + reach;
-    limit > 0.0 && (p - center).length_squared() < limit * limit
-}
-
-/// A sphere around two; the first counts only once it has a radius.
-fn enclose(a: (DVec3, f64), b: (DVec3, f64)) -> (DVec3, f64) {
-    let apart = (b.0 - a.0).length();
-    if a.1 <= 0.0 || apart + a.1 <= b.1 {
-        return b;
-    }
-    if apart + b.1 <= a.1 {
-        return a;
-    }
-    let radius = 0.5 * (apart + a.1 + b.1);
-    (a.0 + (b.0 - a.0) * ((radius - a.1) / apart), radius)
 }
 
 /// Turns by `degrees` about y: z towards x.
@@ -318,12 +287,14 @@ pub(super) struct Solid {
     pub(super) finest: f64,
     /// Width over which the colours of neighbouring parts mix.
     mix: f64,
+    atlas: Atlas,
 }
 
 impl Solid {
     /// A solid of these limbs, whose features are resolved by cells of size `finest`.
     pub(super) fn new(finest: f64, limbs: Vec<Limb>) -> Self {
-        Self { limbs, spots: Vec::new(), finest, mix: finest }
+        let atlas = Atlas::new(&limbs);
+        Self { limbs, spots: Vec::new(), finest, mix: 0.4 * finest, atlas }
     }
 
     /// Paints the surface inside an ellipsoid.
@@ -341,13 +312,18 @@ impl Solid {
 
     /// Signed distance, to first order at the surface.
     pub(super) fn distance(&self, p: DVec3) -> f64 {
-        let mut d = FAR;
-        for limb in &self.limbs {
-            if within(p, limb.bound, d + limb.join) {
-                d = smooth_min(d, limb.distance(p), limb.join);
+        let Some(parts) = self.atlas.parts_near(p) else {
+            return joined(&self.limbs, p);
+        };
+        let (mut d, mut limb_d, mut limb) = (FAR, FAR, 0);
+        for &(of, part) in parts {
+            if of != limb {
+                d = smooth_min(d, limb_d, self.limbs[limb as usize].join);
+                (limb_d, limb) = (FAR, of);
             }
+            limb_d = self.limbs[limb as usize].parts[part as usize].onto(limb_d, p);
         }
-        d
+        smooth_min(d, limb_d, self.limbs[limb as usize].join)
     }
 
     /// Gradient by differences over the corners of a tetrahedron.
@@ -405,13 +381,86 @@ impl Solid {
 
     /// A box around the surface, a little larger.
     pub(super) fn bounds(&self) -> (DVec3, DVec3) {
-        let (mut min, mut max) = (DVec3::splat(FAR), DVec3::splat(-FAR));
-        for part in self.limbs.iter().flat_map(|l| &l.parts).filter(|q| q.deed == Deed::Add) {
-            let (low, high) = part_box(part);
-            min = min.min(low - DVec3::splat(0.25 * part.blend));
-            max = max.max(high + DVec3::splat(0.25 * part.blend));
+        bounds(&self.limbs)
+    }
+}
+
+/// Signed distance to limbs, each looked at.
+fn joined(limbs: &[Limb], p: DVec3) -> f64 {
+    limbs.iter().fold(FAR, |d, limb| smooth_min(d, limb.distance(p), limb.join))
+}
+
+fn bounds(limbs: &[Limb]) -> (DVec3, DVec3) {
+    let (mut min, mut max) = (DVec3::splat(FAR), DVec3::splat(-FAR));
+    for part in limbs.iter().flat_map(|l| &l.parts).filter(|q| q.deed == Deed::Add) {
+        let (low, high) = part_box(part);
+        min = min.min(low - DVec3::splat(0.25 * part.blend));
+        max = max.max(high + DVec3::splat(0.25 * part.blend));
+    }
+    (min, max)
+}
+
+/// Which parts matter where: a coarse grid over the solid, with a list of parts a cell.
+///
+/// At the surface leaving parts out changes nothing; far from it the field may change, its sign
+/// never.
+#[derive(Clone, Debug)]
+struct Atlas {
+    origin: DVec3,
+    cell: f64,
+    size: [usize; 3],
+    /// The parts of cell `i` are entries `offsets[i]..offsets[i + 1]`.
+    offsets: Vec<u32>,
+    /// Limb and part within it, in order.
+    parts: Vec<(u16, u16)>,
+}
+
+impl Atlas {
+    /// Cells along the longest side.
+    const CELLS: f64 = 56.0;
+
+    fn new(limbs: &[Limb]) -> Self {
+        let (min, max) = bounds(limbs);
+        let cell = (max - min).max_element() / Self::CELLS;
+        let origin = min - DVec3::splat(2.0 * cell);
+        let size = ((max - min) / cell).to_array().map(|n| n as usize + 5);
+        let mut atlas = Self { origin, cell, size, offsets: vec![0], parts: Vec::new() };
+        let [nx, ny, nz] = size;
+        for k in 0..nx * ny * nz {
+            let at = [k % nx, k / nx % ny, k / (nx * ny)].map(|i| i as f64 + 0.5);
+            atlas.add_cell(limbs, origin + cell * DVec3::from(at));
         }
-        (min, max)
+        atlas
+    }
+
+    /// Lists the parts that can reach any point of the cell around `middle`: those not farther from
+    /// it than the surface, given the size of the cell and how far blends reach.
+    fn add_cell(&mut self, limbs: &[Limb], middle: DVec3) {
+        let radius = 0.867 * self.cell;
+        // Half as much again for the field's own distance, which is no exact one.
+        let reach = joined(limbs, middle).abs() + 2.5 * radius;
+        for (l, limb) in limbs.iter().enumerate() {
+            for (q, part) in limb.parts.iter().enumerate() {
+                let (center, around) = part.bound;
+                if (middle - center).length() < around + reach + part.blend + limb.join {
+                    self.parts.push((l as u16, q as u16));
+                }
+            }
+        }
+        self.offsets.push(self.parts.len() as u32);
+    }
+
+    /// The parts that matter at `p`; `None` outside the grid.
+    fn parts_near(&self, p: DVec3) -> Option<&[(u16, u16)]> {
+        let at = (p - self.origin) / self.cell;
+        let [nx, ny, nz] = self.size;
+        let inside =
+            at.min_element() >= 0.0 && at.x < nx as f64 && at.y < ny as f64 && at.z < nz as f64;
+        if !inside {
+            return None;
+        }
+        let k = ((at.z as usize) * ny + at.y as usize) * nx + at.x as usize;
+        Some(&self.parts[self.offsets[k] as usize..self.offsets[k + 1] as usize])
     }
 }
 
@@ -471,6 +520,24 @@ mod tests {
         for start in [[1.2, 0.1, 0.3], [0.0, 0.6, 0.1], [2.1, 0.5, 0.0]] {
             let p = solid.project(start.into(), 6);
             assert!(solid.distance(p).abs() < 1e-9, "{} at {p}", solid.distance(p));
+        }
+    }
+
+    #[test]
+    fn the_atlas_leaves_out_nothing_that_matters() {
+        let solid = crate::zoo::cow::solid();
+        for k in 0..4000 {
+            let t = f64::from(k) * 0.618_034;
+            let p = DVec3::new(
+                0.5 * libm::sin(3.1 * t),
+                0.85 + 0.9 * libm::sin(4.7 * t),
+                0.2 + 1.3 * libm::sin(5.9 * t),
+            );
+            let (near, all) = (solid.distance(p), joined(&solid.limbs, p));
+            assert_eq!(near < 0.0, all < 0.0, "{near} for {all} at {p}");
+            if all.abs() < 0.08 {
+                assert!((near - all).abs() < 1e-12, "{near} for {all} at {p}");
+            }
         }
     }
 
