@@ -1,7 +1,9 @@
 //! What a file holds: meshes, the nodes that place them, skins, clips and materials.
 
+use crate::Run;
 use crate::mesh::{PointCloud, TriMesh};
-use crate::rig::{Clip, Node, Skin};
+use crate::rig::body::BodyError;
+use crate::rig::{Body, Clip, Node, Skin, Transform};
 
 /// Everything read from one file, or to be written to one.
 ///
@@ -36,6 +38,29 @@ impl Asset {
     #[must_use]
     pub fn from_cloud(cloud: PointCloud) -> Self {
         Self { clouds: vec![cloud], ..Self::default() }
+    }
+
+    /// All meshes as one, in the pose and with the morph weights the file gives them.
+    ///
+    /// A lone mesh that nothing moves is handed on without a copy.
+    ///
+    /// # Errors
+    ///
+    /// What [`Body::from_asset`] reports: a broken hierarchy or skin.
+    pub fn into_rest_mesh(mut self, run: &Run<'_>) -> Result<TriMesh, BodyError> {
+        if self.is_one_still_mesh() {
+            return Ok(self.meshes.swap_remove(0));
+        }
+        let body = Body::from_asset(&self)?;
+        drop(self);
+        Ok(body.rest_mesh(run))
+    }
+
+    /// Whether the asset is a lone mesh that nothing moves.
+    pub(crate) fn is_one_still_mesh(&self) -> bool {
+        let ([mesh], [node]) = (&self.meshes[..], &self.nodes[..]) else { return false };
+        let placed = node.mesh == Some(0) && node.local == Transform::IDENTITY;
+        placed && node.skin.is_none() && mesh.morphs.is_empty()
     }
 }
 

@@ -44,8 +44,8 @@ const MODELS: [(&str, usize, usize); 31] = [
 ];
 
 fn load(path: &Path) -> TriMesh {
-    let loaded = io::read(path, &ReadOptions::default()).unwrap();
-    let [mesh] = <[TriMesh; 1]>::try_from(loaded.asset.meshes).unwrap();
+    let loaded = io::read(path, &ReadOptions::default()).expect("a sound file");
+    let [mesh] = <[TriMesh; 1]>::try_from(loaded.asset.meshes).expect("one mesh");
     mesh
 }
 

@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Malformed, ReadError, Warning, WriteError, gzip, obj, off, ply, save, stl, usd, vtk};
+use super::uri::{self, Policy};
+use super::{
+    Malformed, ReadError, Warning, WriteError, gltf, gzip, obj, off, ply, save, stl, usd, vtk,
+};
 use crate::mesh::attribute::{COLOR, NORMAL, UV};
 use crate::mesh::{PointCloud, TriMesh};
+use crate::rig::Body;
 use crate::rig::body::BodyError;
-use crate::rig::{Body, Transform};
 use crate::{Asset, Run};
 
 /// A kind of file.
@@ -183,14 +186,17 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
         });
     };
     let mut warnings = Vec::new();
-    let asset = read_bytes(format, &bytes, options, &mut warnings).map_err(malformed)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let policy = if options.allow_outside { Policy::AllowOutside } else { Policy::FolderOnly };
+    let fetch = uri::fetcher(folder, policy);
+    let asset = read_bytes(format, &bytes, &fetch, &mut warnings).map_err(malformed)?;
     Ok(Loaded { asset, warnings })
 }
 
 fn read_bytes(
     format: Format,
     bytes: &[u8],
-    _options: &ReadOptions,
+    fetch: &dyn Fn(&str) -> Result<Vec<u8>, uri::FetchError>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Asset, Malformed> {
     match format {
@@ -199,7 +205,8 @@ fn read_bytes(
         Format::Stl => stl::read(bytes, warnings),
         Format::Off => off::read(bytes, warnings),
         Format::Vtk => vtk::read(bytes, warnings),
-        Format::Gltf | Format::Glb | Format::Usda => Err(Malformed::new(
+        Format::Gltf | Format::Glb => gltf::read(bytes, fetch, warnings),
+        Format::Usda => Err(Malformed::new(
             super::Place::File,
             format!("{} files are not read", format.ending()),
             "convert it to one of the formats that are",
@@ -216,7 +223,7 @@ pub fn write(path: &Path, asset: &Asset) -> Result<Vec<Warning>, WriteError> {
     let unknown =
         || WriteError::UnknownFormat { path: path.to_owned(), known: known(Format::is_written) };
     let (format, compressed) = Format::of(path).ok_or_else(unknown)?;
-    if !format.is_written() || matches!(format, Format::Gltf | Format::Glb) {
+    if !format.is_written() {
         return Err(unknown());
     }
     if asset.meshes.is_empty() && asset.clouds.is_empty() {
@@ -227,7 +234,7 @@ pub fn write(path: &Path, asset: &Asset) -> Result<Vec<Warning>, WriteError> {
         let what = format!("{} holds no point clouds; use PLY", format.ending());
         return Err(WriteError::Unsupported { path: path.to_owned(), what });
     }
-    let shape = Shape::of(asset).map_err(|error| WriteError::Unsupported {
+    let shape = Shape::of(asset, format).map_err(|error| WriteError::Unsupported {
         path: path.to_owned(),
         what: error.to_string(),
     })?;
@@ -243,25 +250,25 @@ pub fn write(path: &Path, asset: &Asset) -> Result<Vec<Warning>, WriteError> {
     Ok(format.losses(asset))
 }
 
-/// What a format of one shape holds.
+/// What a format holds: the whole asset, or one shape.
 enum Shape<'a> {
+    Everything(&'a Asset),
     Mesh(Box<Cow<'a, TriMesh>>),
     Cloud(&'a PointCloud),
 }
 
 impl<'a> Shape<'a> {
-    /// The first cloud if there is no mesh; the one mesh as it is; or all meshes at rest in one.
-    fn of(asset: &'a Asset) -> Result<Self, BodyError> {
+    /// Everything for glTF; else the first cloud if there is no mesh, the one mesh as it is, or all
+    /// meshes at rest in one.
+    fn of(asset: &'a Asset, format: Format) -> Result<Self, BodyError> {
+        if matches!(format, Format::Gltf | Format::Glb) {
+            return Ok(Self::Everything(asset));
+        }
         if let ([], [cloud, ..]) = (&asset.meshes[..], &asset.clouds[..]) {
             return Ok(Self::Cloud(cloud));
         }
-        if let ([mesh], [node]) = (&asset.meshes[..], &asset.nodes[..])
-            && node.mesh == Some(0)
-            && node.skin.is_none()
-            && node.local == Transform::IDENTITY
-            && mesh.morphs.is_empty()
-        {
-            return Ok(Self::Mesh(Box::new(Cow::Borrowed(mesh))));
+        if asset.is_one_still_mesh() {
+            return Ok(Self::Mesh(Box::new(Cow::Borrowed(&asset.meshes[0]))));
         }
         let body = Body::from_asset(asset)?;
         Ok(Self::Mesh(Box::new(Cow::Owned(body.rest_mesh(&Run::default())))))
@@ -270,6 +277,8 @@ impl<'a> Shape<'a> {
 
 fn write_as(format: Format, shape: &Shape<'_>, out: &mut impl Write) -> io::Result<()> {
     match (format, shape) {
+        (Format::Glb, Shape::Everything(asset)) => gltf::write_glb(asset, out),
+        (Format::Gltf, Shape::Everything(asset)) => gltf::write_gltf(asset, out),
         (Format::Obj, Shape::Mesh(mesh)) => obj::write(mesh, out),
         (Format::Ply, Shape::Mesh(mesh)) => ply::write(mesh, out),
         (Format::Stl, Shape::Mesh(mesh)) => stl::write(mesh, out),

@@ -1,7 +1,8 @@
 //! Lightwave MDD point caches, as Blender's Mesh Cache modifier reads them.
 //!
-//! As [`pc2`](super::pc2), but the format has no frame number: set Frame Start of the modifier to
-//! the first frame of the take. No axis needs to be flipped.
+//! Used as [`pc2`](super::pc2) is: set Frame Start of the modifier to the first frame of the take
+//! and leave every other setting as it is. Numbers are big endian; each frame has its time in
+//! seconds.
 
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
-//! Files: one module a format, one [`read`] and one [`write`] for all of them.
+//! Files: one module a format, one [`read`] and one [`write`](write()) for all of them.
 //!
-//! A reader works on bytes and returns an [`Asset`] with warnings, or a [`Malformed`] that says what
+//! A reader works on bytes and returns an [`Asset`](crate::Asset) with warnings, or a [`Malformed`] that says what
 //! is wrong, where, and what to do. It never allocates more than the file's size justifies: counts
 //! that a file claims are checked against the bytes it has.
 

@@ -1,9 +1,10 @@
 //! PC2 point caches, as Blender's Mesh Cache modifier and 3ds Max read them.
 //!
 //! A cache holds the positions of every vertex in every frame, in the order and the space of the
-//! mesh. In Blender, import the mesh (OBJ or PLY, which keep the vertex order and the coordinates),
-//! add a Mesh Cache modifier, choose the file and leave every setting as it is: frame numbers are
-//! those of the take, and no axis needs to be flipped.
+//! mesh. In Blender, import the mesh with the importer's own settings (OBJ or PLY, which keep the
+//! vertex order and the coordinates; a GLB is turned on import), add a Mesh Cache modifier, choose
+//! the file and the format PC2, and set Frame Start to the first frame of the take, which Blender
+//! does not take from the file. Every other setting stays as it is; no axis needs to be flipped.
 
 use std::io::{self, Write};
 

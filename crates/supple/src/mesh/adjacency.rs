@@ -390,33 +390,29 @@ pub fn components(vertices: usize, triangles: &[[u32; 3]]) -> Components {
 /// in which the triangles run along it.
 ///
 /// A loop starts at its smallest vertex. Where several rims meet in one vertex each loop takes the
-/// first way on that is left; a chain that cannot be closed (flipped triangles) is given as it is.
+/// first way on that is left. Chains that do not close (flipped triangles) are left out.
 #[must_use]
 pub fn boundary_loops(vertices: usize, triangles: &[[u32; 3]]) -> Vec<Vec<u32>> {
     let mut sides = boundary_sides(vertices, triangles);
     sides.sort_unstable();
-    let mut left: Vec<bool> = vec![true; sides.len()];
+    let mut left = vec![true; sides.len()];
     let mut loops = Vec::new();
     for first in 0..sides.len() {
         if !left[first] {
             continue;
         }
-        let mut rim = Vec::new();
-        let mut next = Some(first);
+        let (mut rim, mut next) = (Vec::new(), Some(first));
         while let Some(side) = next {
             left[side] = false;
             let [from, to] = sides[side];
             rim.push(from);
             if to == rim[0] {
+                loops.push(rim);
                 break;
             }
             let start = sides.partition_point(|s| s[0] < to);
             next = (start..sides.len()).take_while(|&s| sides[s][0] == to).find(|&s| left[s]);
-            if next.is_none() {
-                rim.push(to);
-            }
         }
-        loops.push(rim);
     }
     loops
 }
@@ -462,40 +458,52 @@ pub fn renamed(triangles: &[[u32; 3]], names: &[u32]) -> Vec<[u32; 3]> {
     triangles.iter().map(|t| t.map(|v| names[v as usize])).collect()
 }
 
-/// Which triangles must be flipped so that neighbours across manifold edges agree.
-///
-/// Of each set of triangles linked by such edges, the first triangle keeps its side. Also counts the
-/// edges at which no choice helps (a Möbius strip has one).
+/// How the triangles of a mesh would have to face for neighbours to agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facing {
+    /// Which triangles face the other way than the first of their patch.
+    pub against: Vec<bool>,
+    /// Which patch each triangle is in: a set linked by edges with two triangles. Index-degenerate
+    /// triangles are in none: `u32::MAX`.
+    pub patch: Vec<u32>,
+    /// How many patches there are.
+    pub patches: usize,
+    /// Edges at which no choice helps; a Möbius strip has one.
+    pub conflicts: usize,
+}
+
+/// Finds which triangles face which way.
 #[must_use]
-pub fn flips(vertices: usize, triangles: &[[u32; 3]]) -> (Vec<bool>, usize) {
+pub fn facing(vertices: usize, triangles: &[[u32; 3]]) -> Facing {
     let around = vertex_triangles(vertices, triangles);
-    let mut flipped: Vec<Option<bool>> = vec![None; triangles.len()];
-    let (mut queue, mut conflicts) = (VecDeque::new(), 0);
-    for first in 0..triangles.len() {
-        if flipped[first].is_none() && !is_index_degenerate(triangles[first]) {
-            flipped[first] = Some(false);
-            queue.push_back(first);
+    let n = triangles.len();
+    let mut found =
+        Facing { against: vec![false; n], patch: vec![u32::MAX; n], patches: 0, conflicts: 0 };
+    let mut queue = VecDeque::new();
+    for first in 0..n {
+        if found.patch[first] != u32::MAX || is_index_degenerate(triangles[first]) {
+            continue;
         }
+        found.patch[first] = found.patches as u32;
+        found.patches += 1;
+        queue.push_back(first);
         while let Some(t) = queue.pop_front() {
-            let side = flipped[t] == Some(true);
             let [a, b, c] = triangles[t];
-            for (from, to) in [(a, b), (b, c), (c, a)] {
-                let Some((other, same_way)) = across(&around, triangles, t, (from, to)) else {
-                    continue;
-                };
-                let wanted = side ^ same_way;
-                match flipped[other] {
-                    None => {
-                        flipped[other] = Some(wanted);
-                        queue.push_back(other);
-                    }
+            let neighbours = [(a, b), (b, c), (c, a)].map(|s| across(&around, triangles, t, s));
+            for (other, same_way) in neighbours.into_iter().flatten() {
+                let against = found.against[t] ^ same_way;
+                if found.patch[other] == u32::MAX {
+                    found.patch[other] = found.patch[t];
+                    found.against[other] = against;
+                    queue.push_back(other);
+                } else if found.against[other] != against {
                     // Each such edge is met from both of its sides.
-                    Some(found) => conflicts += usize::from(found != wanted && t < other),
+                    found.conflicts += usize::from(t < other);
                 }
             }
         }
     }
-    (flipped.into_iter().map(|f| f == Some(true)).collect(), conflicts)
+    found
 }
 
 /// The one other triangle at a side of `t`, and whether it runs along the side the same way; `None`
@@ -591,21 +599,21 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_flipped_triangles_break_still_ends() {
-        let loops = boundary_loops(4, &[[0, 1, 2], [1, 2, 3]]);
-        let sides: usize = loops.iter().map(Vec::len).sum();
-        assert!(sides >= 4, "every side is in a chain: {loops:?}");
+    fn a_chain_that_flipped_triangles_break_is_no_loop() {
+        assert!(boundary_loops(4, &[[0, 1, 2], [1, 2, 3]]).is_empty(), "no way round");
     }
 
     #[test]
-    fn flips_make_neighbours_agree() {
+    fn facing_finds_the_flipped_one() {
         let mut triangles = TETRAHEDRON;
         triangles[2].swap(0, 1);
         assert_eq!(count(4, &triangles).misoriented_edges, 3);
-        assert_eq!(flips(4, &triangles), (vec![false, false, true, false], 0));
+        let found = facing(4, &triangles);
+        assert_eq!(found.against, [false, false, true, false]);
+        assert_eq!((found.patches, found.conflicts), (1, 0));
         // A Möbius strip of five triangles.
         let strip = [[0, 1, 2], [1, 3, 2], [2, 3, 4], [3, 0, 4], [4, 0, 1]];
-        assert_eq!(flips(5, &strip).1, 1, "one edge cannot agree");
+        assert_eq!(facing(5, &strip).conflicts, 1, "one edge cannot agree");
     }
 
     #[test]

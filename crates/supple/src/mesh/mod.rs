@@ -8,6 +8,8 @@ pub mod measure;
 pub mod normals;
 pub mod points;
 pub mod repair;
+#[cfg(test)]
+mod sample;
 pub mod skin_weights;
 pub mod tri;
 pub mod volume;

@@ -81,7 +81,7 @@ fn weigh(corners: [Vec3; 3]) -> Weighed {
 }
 
 /// `atan2(y, x)` for `y > 0`: in `0..=π`, within 3e-7.
-fn angle(y: f64, x: f64) -> f32 {
+pub(crate) fn angle(y: f64, x: f64) -> f32 {
     let ax = x.abs();
     // The angle to the nearer axis has a tangent of at most one.
     let (small, large) = if y < ax { (y, ax) } else { (ax, y) };

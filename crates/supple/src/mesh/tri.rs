@@ -1,5 +1,6 @@
 //! Triangle meshes with named attributes, skin weights and morph targets.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use glam::Vec3;
@@ -114,6 +115,72 @@ impl TriMesh {
         self.triangles[triangle].map(|i| self.positions[i as usize])
     }
 
+    /// Replaces the vertices by those at `indices`, in that order, with all that travels with them.
+    /// The triangles are left for the caller to rename.
+    ///
+    /// # Panics
+    ///
+    /// If an index is out of range.
+    pub fn gather_vertices(&mut self, indices: &[u32]) {
+        fn pick(values: &[Vec3], indices: &[u32]) -> Vec<Vec3> {
+            indices.iter().map(|&i| values[i as usize]).collect()
+        }
+        self.positions = pick(&self.positions, indices);
+        let mut gathered = Attributes::default();
+        for attribute in &self.attributes {
+            gathered.set(attribute.name.clone(), attribute.values.gather(indices));
+        }
+        self.attributes = gathered;
+        self.skin_weights = self.skin_weights.as_ref().map(|skin| skin.gather(indices));
+        for morph in &mut self.morphs {
+            morph.positions = pick(&morph.positions, indices);
+            morph.normals = morph.normals.as_ref().map(|normals| pick(normals, indices));
+        }
+    }
+
+    /// Drops the triangles for which `keep` is false, with their corner values; groups shrink, and
+    /// stay even if nothing is left in them.
+    ///
+    /// # Panics
+    ///
+    /// If `keep` is shorter than the list of triangles.
+    pub fn retain_triangles(&mut self, keep: &[bool]) {
+        let filter = |rows: &mut Vec<[u32; 3]>| {
+            let mut keep = keep.iter();
+            rows.retain(|_| *keep.next().expect("one answer a triangle"));
+        };
+        filter(&mut self.triangles);
+        self.corners.iter_mut().for_each(|corner| filter(&mut corner.triangles));
+        let mut start = 0;
+        for group in &mut self.groups {
+            let range = group.triangles.start as usize..group.triangles.end as usize;
+            let kept = keep[range].iter().filter(|k| **k).count() as u32;
+            group.triangles = start..start + kept;
+            start += kept;
+        }
+    }
+
+    /// The same mesh with all corner attributes as vertex attributes, for formats that know only
+    /// those, and the vertex of this mesh each of its vertices comes from.
+    ///
+    /// A vertex whose corners all have equal values keeps its index; of the others the first corner
+    /// keeps it, and copies for the rest are appended at the end. A corner attribute takes the place
+    /// of a vertex attribute of the same name.
+    #[must_use]
+    pub fn split_seams(&self) -> (Self, Vec<u32>) {
+        let seams = Seams::new(self);
+        let mut split = self.clone();
+        split.corners.clear();
+        split.triangles.clone_from(&seams.triangles);
+        split.gather_vertices(&seams.source);
+        for (corner, picked) in self.corners.iter().zip(&seams.values) {
+            if !corner.values.is_empty() {
+                split.attributes.set(corner.name.clone(), corner.values.gather(picked));
+            }
+        }
+        (split, seams.source)
+    }
+
     /// Checks that every index is in range, every position finite, and every list as long as it
     /// must be. Readers run it on all they return; algorithms may rely on it.
     ///
@@ -160,6 +227,77 @@ impl TriMesh {
     }
 }
 
+/// Which vertices a mesh needs so that each has one value of every corner attribute.
+struct Seams {
+    triangles: Vec<[u32; 3]>,
+    /// The vertex each comes from.
+    source: Vec<u32>,
+    /// For each corner attribute the value of each vertex; zero where no corner gives one.
+    values: Vec<Vec<u32>>,
+}
+
+impl Seams {
+    fn new(mesh: &TriMesh) -> Self {
+        let vertices = mesh.positions.len() as u32;
+        // One number for each distinct combination of a vertex and its corner values so far.
+        let mut combination = mesh.triangles.clone();
+        let mut count = vertices;
+        for corner in &mesh.corners {
+            let equal = first_equal(&corner.values);
+            let mut seen = HashMap::new();
+            let rows = combination.as_flattened_mut().iter_mut();
+            for (c, &value) in rows.zip(corner.triangles.as_flattened()) {
+                let next = seen.len() as u32;
+                *c = *seen.entry((*c, equal[value as usize])).or_insert(next);
+            }
+            count = seen.len() as u32;
+        }
+        Self::named(mesh, &combination, if mesh.corners.is_empty() { 0 } else { count })
+    }
+
+    /// Gives each of `count` combinations a vertex: its own if it is the first there.
+    fn named(mesh: &TriMesh, combination: &[[u32; 3]], count: u32) -> Self {
+        let mut source: Vec<u32> = (0..mesh.positions.len() as u32).collect();
+        let mut values = vec![vec![0; source.len()]; mesh.corners.len()];
+        let mut triangles = mesh.triangles.clone();
+        let mut name = vec![u32::MAX; count as usize];
+        let mut taken = vec![false; source.len()];
+        let corners = (0..3 * combination.len()).map(|i| (i / 3, i % 3));
+        for (t, k) in corners.filter(|_| count > 0) {
+            let name = &mut name[combination[t][k] as usize];
+            if *name == u32::MAX {
+                let vertex = mesh.triangles[t][k];
+                *name = vertex;
+                if std::mem::replace(&mut taken[vertex as usize], true) {
+                    *name = source.len() as u32;
+                    source.push(vertex);
+                    values.iter_mut().for_each(|picked| picked.push(0));
+                }
+                for (picked, corner) in values.iter_mut().zip(&mesh.corners) {
+                    picked[*name as usize] = corner.triangles[t][k];
+                }
+            }
+            triangles[t][k] = *name;
+        }
+        Self { triangles, source, values }
+    }
+}
+
+/// For each value the first one equal to it.
+fn first_equal(values: &Values) -> Vec<u32> {
+    let (floats, width) = (values.as_floats(), values.width());
+    let bits = |i: u32| floats[i as usize * width..][..width].iter().map(|x| (x + 0.0).to_bits());
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    order.sort_unstable_by(|&a, &b| bits(a).cmp(bits(b)).then(a.cmp(&b)));
+    let mut first = vec![0; order.len()];
+    for same in order.chunk_by(|&a, &b| bits(a).eq(bits(b))) {
+        for &i in same {
+            first[i as usize] = same[0];
+        }
+    }
+    first
+}
+
 fn check_length(
     what: impl FnOnce() -> String,
     found: usize,
@@ -172,6 +310,13 @@ fn check_length(
 }
 
 fn check_finite(positions: &[Vec3]) -> Result<(), Defect> {
+    // All bits of the exponent are set in NaN and infinity, and only there. One pass without a
+    // branch a vertex; the offender is looked for only if there is one.
+    let exponent = |x: &f32| x.to_bits() & f32::INFINITY.to_bits();
+    let coordinates: &[f32] = bytemuck::cast_slice(positions);
+    if coordinates.iter().map(exponent).max() < Some(f32::INFINITY.to_bits()) {
+        return Ok(());
+    }
     match positions.iter().position(|p| !p.is_finite()) {
         Some(vertex) => Err(Defect::NotFinite { vertex, position: positions[vertex] }),
         None => Ok(()),
@@ -179,6 +324,10 @@ fn check_finite(positions: &[Vec3]) -> Result<(), Defect> {
 }
 
 fn check_indices(triangles: &[[u32; 3]], vertices: usize) -> Result<(), Defect> {
+    // One pass without a branch a corner; the offender is looked for only if there is one.
+    if triangles.as_flattened().iter().max().is_none_or(|&i| (i as usize) < vertices) {
+        return Ok(());
+    }
     for (triangle, corners) in triangles.iter().enumerate() {
         for &vertex in corners {
             if vertex as usize >= vertices {
@@ -187,4 +336,65 @@ fn check_indices(triangles: &[[u32; 3]], vertices: usize) -> Result<(), Defect> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec2;
+
+    use super::super::attribute::UV;
+    use super::*;
+
+    /// Two triangles of a square whose texture is cut along the diagonal 0–2.
+    fn square() -> TriMesh {
+        let mut mesh =
+            TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::ONE, Vec3::Y], vec![[0, 1, 2], [0, 2, 3]]);
+        let uv = [0.0, 0.25, 0.5, 0.75, 0.5].map(Vec2::splat).to_vec();
+        mesh.corners.push(CornerAttribute {
+            name: UV.to_owned(),
+            values: Values::Vec2(uv),
+            triangles: vec![[0, 1, 2], [3, 4, 1]],
+        });
+        mesh.attributes.set("weight", Values::Scalar(vec![1.0, 2.0, 3.0, 4.0]));
+        let mut skin = SkinWeights::default();
+        (0..4).for_each(|joint| skin.push([(joint, 1.0)]));
+        mesh.skin_weights = Some(skin);
+        mesh.groups = vec![
+            Group { triangles: 0..1, ..Group::default() },
+            Group { triangles: 1..2, ..Group::default() },
+        ];
+        mesh
+    }
+
+    #[test]
+    fn seams_split_only_where_values_differ() {
+        let mesh = square();
+        let (split, source) = mesh.split_seams();
+        assert_eq!(split.validate(), Ok(()));
+        // Vertex 2 has values 2 and 4, which are equal; vertex 0 has 0 and 3, which are not.
+        assert_eq!(source, [0, 1, 2, 3, 0]);
+        assert_eq!(split.triangles, [[0, 1, 2], [4, 2, 3]]);
+        let uv = [0.0, 0.25, 0.5, 0.25, 0.75].map(Vec2::splat).to_vec();
+        assert_eq!(split.attributes.get(UV), Some(&Values::Vec2(uv)));
+        assert_eq!(split.attributes.scalar("weight"), Some(&[1.0, 2.0, 3.0, 4.0, 1.0][..]));
+        assert_eq!(split.skin_weights.unwrap().of(4).collect::<Vec<_>>(), [(0, 1.0)]);
+        assert!(split.corners.is_empty(), "nothing is left at corners");
+    }
+
+    #[test]
+    fn without_corner_attributes_splitting_changes_nothing() {
+        let mut mesh = square();
+        mesh.corners.clear();
+        assert_eq!(mesh.split_seams(), (mesh.clone(), vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn dropping_triangles_shrinks_groups_and_corners() {
+        let mut mesh = square();
+        mesh.retain_triangles(&[false, true]);
+        assert_eq!(mesh.validate(), Ok(()));
+        assert_eq!(mesh.triangles, [[0, 2, 3]]);
+        assert_eq!(mesh.corners[0].triangles, [[3, 4, 1]]);
+        assert_eq!((&mesh.groups[0].triangles, &mesh.groups[1].triangles), (&(0..0), &(0..1)));
+    }
 }

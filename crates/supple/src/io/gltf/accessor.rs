@@ -74,13 +74,24 @@ impl<'a> Data<'a> {
 
     /// Decodes unsigned integers.
     pub(super) fn integers<T: Pod>(&self, accessor: Int, place: &str) -> Result<Vec<T>, Malformed> {
-        let component = self.accessor(accessor, place)?.component_type;
-        if !matches!(Component::from_code(component), Some(c) if c.is_unsigned()) {
-            let what = format!("componentType {} where unsigned integers are needed", component.0);
-            let place = Place::Json(format!("accessors[{}].componentType", accessor.0));
-            return Err(Malformed::new(place, what, AGAIN));
-        }
+        self.check_unsigned(accessor, place)?;
         self.read::<u32, T>(accessor, place)
+    }
+
+    /// Decodes a list of indices, a multiple of three long.
+    pub(super) fn triangles(&self, indices: Int, place: &str) -> Result<Vec<[u32; 3]>, Malformed> {
+        self.check_unsigned(indices, place)?;
+        self.read_as::<u32, [u32; 3]>(indices, 1, place)
+    }
+
+    fn check_unsigned(&self, accessor: Int, place: &str) -> Result<(), Malformed> {
+        let component = self.accessor(accessor, place)?.component_type;
+        if matches!(Component::from_code(component), Some(c) if c.is_unsigned()) {
+            return Ok(());
+        }
+        let what = format!("componentType {} where unsigned integers are needed", component.0);
+        let place = Place::Json(format!("accessors[{}].componentType", accessor.0));
+        Err(Malformed::new(place, what, AGAIN))
     }
 
     /// Decodes scalars or vectors of any width.
@@ -118,9 +129,19 @@ impl<'a> Data<'a> {
         found.ok_or_else(|| missing(place, "accessor", accessor))
     }
 
+    /// Decodes elements that are a `T` each.
     fn read<N: Number, T: Pod>(&self, id: Int, place: &str) -> Result<Vec<T>, Malformed> {
+        self.read_as::<N, T>(id, size_of::<T>() / size_of::<N>(), place)
+    }
+
+    /// Decodes elements of `wanted` numbers into as many `T` as they fill.
+    fn read_as<N: Number, T: Pod>(
+        &self,
+        id: Int,
+        wanted: usize,
+        place: &str,
+    ) -> Result<Vec<T>, Malformed> {
         let accessor = self.accessor(id, place)?;
-        let wanted = size_of::<T>() / size_of::<N>();
         let width = width(accessor, id)?;
         if width != wanted {
             let what = format!("'{}' where {wanted} numbers an element are needed", accessor.kind);
@@ -128,8 +149,14 @@ impl<'a> Data<'a> {
             return Err(Malformed::new(at, what, AGAIN));
         }
         let base = self.base(accessor, id, width)?;
-        self.charge(base.count, size_of::<T>(), || format!("accessors[{}].count", id.0))?;
-        let mut values = vec![T::zeroed(); base.count];
+        let at = || format!("accessors[{}].count", id.0);
+        self.charge(base.count, width * size_of::<N>(), at)?;
+        if N::is_plain(&base) && accessor.sparse.is_none() {
+            // What most files hold: copied as it is, without clearing the memory first.
+            let elements = base.bytes.chunks_exact(size_of::<T>());
+            return Ok(elements.map(bytemuck::pod_read_unaligned).collect());
+        }
+        let mut values = vec![T::zeroed(); base.count * width * size_of::<N>() / size_of::<T>()];
         let numbers: &mut [N] = bytemuck::cast_slice_mut(&mut values);
         N::decode(&base, numbers);
         if accessor.sparse.is_some() {
@@ -373,9 +400,10 @@ impl Elements<'_> {
         }
     }
 
-    /// True if the bytes are the numbers of this machine, one after the other.
-    fn is_plain(&self, component: Component) -> bool {
+    /// True if there are bytes, and they are the numbers of this machine one after the other.
+    fn holds_plain(&self, component: Component) -> bool {
         cfg!(target_endian = "little")
+            && !self.bytes.is_empty()
             && self.component == component
             && self.stride == component.size() * self.width
     }
@@ -383,17 +411,20 @@ impl Elements<'_> {
 
 /// A kind of number that accessors decode to.
 trait Number: Pod {
+    /// True if the bytes of `elements` are such numbers already.
+    fn is_plain(elements: &Elements<'_>) -> bool;
+
     /// Fills `out` with the components of `elements`.
     fn decode(elements: &Elements<'_>, out: &mut [Self]);
 }
 
 impl Number for f32 {
+    fn is_plain(elements: &Elements<'_>) -> bool {
+        elements.holds_plain(Component::F32)
+    }
+
     fn decode(elements: &Elements<'_>, out: &mut [Self]) {
         if elements.bytes.is_empty() {
-            return;
-        }
-        if elements.is_plain(Component::F32) {
-            bytemuck::cast_slice_mut(out).copy_from_slice(elements.bytes);
             return;
         }
         match (elements.component, elements.normalized) {
@@ -420,13 +451,13 @@ impl Number for f32 {
 }
 
 impl Number for u32 {
+    fn is_plain(elements: &Elements<'_>) -> bool {
+        elements.holds_plain(Component::U32)
+    }
+
     /// Signed integers and floats are refused before.
     fn decode(elements: &Elements<'_>, out: &mut [Self]) {
         if elements.bytes.is_empty() {
-            return;
-        }
-        if elements.is_plain(Component::U32) {
-            bytemuck::cast_slice_mut(out).copy_from_slice(elements.bytes);
             return;
         }
         match elements.component {

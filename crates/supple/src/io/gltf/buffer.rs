@@ -87,6 +87,19 @@ impl<'a> Buffer<'a> {
         self.accessor(view, count, layout)
     }
 
+    /// Adds an accessor of vectors given as a flat list, `width` numbers each; returns its index.
+    pub(super) fn push_floats(
+        &mut self,
+        numbers: Cow<'a, [f32]>,
+        layout: Layout,
+        width: usize,
+    ) -> usize {
+        let (count, bytes) = (numbers.len() / width, as_bytes(numbers));
+        let view = self.view(bytes.len(), layout.target);
+        self.chunks.push(Chunk::Ready(bytes));
+        self.accessor(view, count, layout)
+    }
+
     /// Adds an accessor whose bytes are made later; returns its index.
     pub(super) fn push_later(&mut self, id: usize, count: usize, layout: Layout) -> usize {
         let width = match layout.kind {

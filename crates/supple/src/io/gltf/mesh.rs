@@ -258,26 +258,15 @@ impl Reader<'_, '_> {
         block: usize,
     ) -> Result<Vec<[u32; 3]>, Malformed> {
         let (base, count) = (self.blocks.list[block].base, self.blocks.list[block].count);
-        let indices: Vec<u32> = match primitive.indices {
-            Some(id) => {
-                let place = format!("meshes[{}].primitives[{j}].indices", self.index);
-                let indices: Vec<u32> = self.data.integers(id, &place)?;
-                if let Some(&largest) = indices.iter().max().filter(|&&i| i as usize >= count) {
-                    let what = format!("index {largest} of a primitive with {count} vertices");
-                    return Err(Malformed::new(Place::Json(place), what, AGAIN));
-                }
-                indices
+        let place = format!("meshes[{}].primitives[{j}].indices", self.index);
+        let mut triangles = match (primitive.mode.map_or(4, |m| m.0), primitive.indices) {
+            (5, _) => strip(&self.indices(primitive, count, &place)?),
+            (6, _) => fan(&self.indices(primitive, count, &place)?),
+            (_, Some(id)) if self.data.count(id, &place)?.is_multiple_of(3) => {
+                self.data.triangles(id, &place)?
             }
-            None => {
-                let place = || format!("meshes[{}].primitives[{j}]", self.index);
-                self.data.charge(count, size_of::<u32>(), place)?;
-                (0..count as u32).collect()
-            }
-        };
-        let mut triangles = match primitive.mode.map_or(4, |m| m.0) {
-            5 => strip(&indices),
-            6 => fan(&indices),
             _ => {
+                let indices = self.indices(primitive, count, &place)?;
                 let (triangles, rest) = indices.as_chunks::<3>();
                 if !rest.is_empty() {
                     let what =
@@ -287,12 +276,34 @@ impl Reader<'_, '_> {
                 triangles.to_vec()
             }
         };
+        let is_alone = self.blocks.list.len() == 1;
+        let largest = if is_alone { None } else { triangles.as_flattened().iter().max() };
+        if let Some(largest) = largest.filter(|&&i| i as usize >= count) {
+            let what = format!("index {largest} of a primitive with {count} vertices");
+            return Err(Malformed::new(Place::Json(place), what, AGAIN));
+        }
         if base > 0 {
             for triangle in &mut triangles {
                 *triangle = triangle.map(|i| i + base as u32);
             }
         }
         Ok(triangles)
+    }
+
+    /// The indices of a primitive; all vertices in order if it has none.
+    fn indices(
+        &self,
+        primitive: &Primitive,
+        count: usize,
+        place: &str,
+    ) -> Result<Vec<u32>, Malformed> {
+        match primitive.indices {
+            Some(id) => self.data.integers(id, place),
+            None => {
+                self.data.charge(count, size_of::<u32>(), || place.to_owned())?;
+                Ok((0..count as u32).collect())
+            }
+        }
     }
 }
 

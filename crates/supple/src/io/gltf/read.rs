@@ -1,11 +1,14 @@
 //! Reading: the parts of a file, put together.
 
+use glam::Mat4;
+
 use super::accessor::Data;
 use super::document::{self, Document};
 use super::{clip, container, material, mesh, scene};
 use crate::asset::Asset;
 use crate::io::uri::FetchError;
 use crate::io::{Malformed, Place, Warning};
+use crate::rig::Node;
 
 /// Extensions a file may require. Quantisation only adds component types, which are all read.
 const SUPPORTED: &[&str] = &["KHR_mesh_quantization"];
@@ -14,7 +17,7 @@ const SUPPORTED: &[&str] = &["KHR_mesh_quantization"];
 /// [`uri::fetcher`](crate::io::uri::fetcher)).
 ///
 /// Nodes, skins and materials keep their index in the file. A mesh without any triangle primitive
-/// is left out.
+/// is left out. Points have no node here: they are moved to where their node places them.
 ///
 /// # Errors
 ///
@@ -32,8 +35,10 @@ pub fn read(
     let data = Data::load(&document, (bytes.len(), parts.bin), fetch, warnings)?;
     let (materials, images) = material::read(&document, &data, fetch, warnings)?;
     let mut asset = Asset { materials, images, ..Asset::default() };
-    let mesh_of = read_meshes(&document, &data, &mut asset, warnings)?;
+    let became = read_meshes(&document, &data, &mut asset, warnings)?;
+    let mesh_of: Vec<Option<u32>> = became.iter().map(|b| b.mesh).collect();
     asset.nodes = scene::nodes(&document, &mesh_of, warnings)?;
+    place_clouds(&document, &became, &mut asset, warnings);
     asset.skins = scene::skins(&document, &data, warnings)?;
     scene::check_instances(&mut asset.nodes, &asset.meshes, &asset.skins, warnings)?;
     asset.clips = clip::read(&document, &data, &mut asset.nodes, &asset.meshes, warnings)?;
@@ -70,23 +75,75 @@ fn check_extensions(document: &Document<'_>, warnings: &mut Vec<Warning>) -> Res
     Ok(())
 }
 
-/// Reads all meshes; returns which mesh of the asset each mesh of the file became.
+/// What became of a mesh of the file.
+struct Became {
+    mesh: Option<u32>,
+    cloud: Option<usize>,
+}
+
 fn read_meshes(
     document: &Document<'_>,
     data: &Data<'_>,
     asset: &mut Asset,
     warnings: &mut Vec<Warning>,
-) -> Result<Vec<Option<u32>>, Malformed> {
-    let mut mesh_of = Vec::with_capacity(document.meshes.len());
+) -> Result<Vec<Became>, Malformed> {
+    let mut became = Vec::with_capacity(document.meshes.len());
     for (i, mesh) in document.meshes.iter().enumerate() {
         let shapes = mesh::read(data, (i, mesh), asset.materials.len(), warnings)?;
+        became.push(Became {
+            mesh: shapes.surface.as_ref().map(|_| asset.meshes.len() as u32),
+            cloud: shapes.cloud.as_ref().map(|_| asset.clouds.len()),
+        });
+        asset.meshes.extend(shapes.surface);
         asset.clouds.extend(shapes.cloud);
-        mesh_of.push(shapes.surface.map(|surface| {
-            asset.meshes.push(surface);
-            asset.meshes.len() as u32 - 1
-        }));
     }
-    Ok(mesh_of)
+    Ok(became)
+}
+
+/// Moves points to where the first node that shows them places them.
+fn place_clouds(
+    document: &Document<'_>,
+    became: &[Became],
+    asset: &mut Asset,
+    warnings: &mut Vec<Warning>,
+) {
+    if asset.clouds.is_empty() {
+        return;
+    }
+    let worlds = worlds(&asset.nodes);
+    let mut is_placed = vec![false; asset.clouds.len()];
+    for (i, node) in document.nodes.iter().enumerate() {
+        let Some(cloud) = node.mesh.and_then(|m| became[m.index()].cloud) else { continue };
+        if std::mem::replace(&mut is_placed[cloud], true) {
+            let place = Place::Json(format!("nodes[{i}].mesh"));
+            warnings.push(Warning::new(place, "points shown a second time were left out"));
+            continue;
+        }
+        if worlds[i] != Mat4::IDENTITY {
+            for point in &mut asset.clouds[cloud].positions {
+                *point = worlds[i].transform_point3(*point);
+            }
+        }
+    }
+}
+
+/// From the space of each node to the space of the file.
+fn worlds(nodes: &[Node]) -> Vec<Mat4> {
+    let mut worlds: Vec<Option<Mat4>> = vec![None; nodes.len()];
+    let mut path = Vec::new();
+    for start in 0..nodes.len() {
+        let mut above = Some(start as u32);
+        while let Some(node) = above.filter(|&n| worlds[n as usize].is_none()) {
+            path.push(node as usize);
+            above = nodes[node as usize].parent;
+        }
+        let mut world = above.and_then(|n| worlds[n as usize]).unwrap_or(Mat4::IDENTITY);
+        while let Some(node) = path.pop() {
+            world *= nodes[node].local.matrix();
+            worlds[node] = Some(world);
+        }
+    }
+    worlds.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 fn note_what_is_left_out(document: &Document<'_>, asset: &Asset, warnings: &mut Vec<Warning>) {

@@ -38,6 +38,8 @@ use crate::run::Run;
 
 /// Writes baked takes into one binary glTF file: a mesh each, all moved by one animation.
 ///
+/// The positions of a take are in the space of the file: nodes of its asset are not written.
+///
 /// # Errors
 ///
 /// Whatever `out` or a take reports; [`io::ErrorKind::InvalidInput`] if a take has no frames, not

@@ -75,11 +75,16 @@ fn push_values<'a>(buffer: &mut Buffer<'a>, semantic: &str, values: &'a Values) 
     match (semantic, values) {
         ("NORMAL", Values::Vec3(normals)) => buffer.push(unit_normals(normals), layout),
         ("TANGENT", Values::Vec4(tangents)) => buffer.push(unit_tangents(tangents), layout),
-        (_, Values::Scalar(v)) => buffer.push(Cow::Borrowed(v.as_slice()), layout),
-        (_, Values::Vec2(v)) => buffer.push(Cow::Borrowed(v.as_slice()), layout),
-        (_, Values::Vec3(v)) => buffer.push(Cow::Borrowed(v.as_slice()), layout),
-        (_, Values::Vec4(v)) => buffer.push(Cow::Borrowed(v.as_slice()), layout),
+        _ => buffer.push_floats(finite(values.as_floats()), layout, values.width()),
     }
+}
+
+/// The numbers as they are, but 0 for NaN and infinity, which glTF forbids.
+fn finite(numbers: &[f32]) -> Cow<'_, [f32]> {
+    if numbers.iter().all(|x| x.is_finite()) {
+        return Cow::Borrowed(numbers);
+    }
+    Cow::Owned(numbers.iter().map(|x| if x.is_finite() { *x } else { 0.0 }).collect())
 }
 
 fn is_unit(length: f32) -> bool {

@@ -1,0 +1,199 @@
+//! `supple info`: what is in a file.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use supple::mesh::adjacency::{self, Topology};
+use supple::mesh::intersect::self_intersections;
+use supple::mesh::measure::{Bounds, area};
+use supple::mesh::volume::volume;
+use supple::{Asset, TriMesh};
+
+use crate::shell::{self, Shell};
+
+/// Tell what is in a file: counts, topology, volume, attributes, skins, animations
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// File to look at
+    file: PathBuf,
+    /// Also count the self-intersecting triangle pairs, exactly
+    #[arg(long)]
+    deep: bool,
+}
+
+/// What `info` tells, under the names it has in JSON.
+#[derive(Debug, Default, Serialize)]
+struct Info {
+    kind: &'static str,
+    meshes: usize,
+    vertices: usize,
+    triangles: usize,
+    /// Every edge has exactly two triangles.
+    closed: bool,
+    /// The same, once vertices at the same position count as one (glTF doubles them at seams).
+    closed_when_welded: bool,
+    /// No edge has more than two triangles.
+    manifold: bool,
+    /// The triangles around every vertex form one fan.
+    vertex_manifold: bool,
+    /// Neighbouring triangles agree on which side is out.
+    oriented: bool,
+    boundary_edges: usize,
+    components: usize,
+    volume: f64,
+    area: f64,
+    bounds: Option<Corners>,
+    attributes: Vec<String>,
+    skins: usize,
+    joints: usize,
+    morph_targets: usize,
+    animations: usize,
+    clips: Vec<Clip>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    self_intersections: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Corners {
+    min: [f32; 3],
+    max: [f32; 3],
+}
+
+#[derive(Debug, Serialize)]
+struct Clip {
+    name: String,
+    seconds: f32,
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let asset = super::read(&args.file, shell)?;
+    let info = describe(asset, args.deep, shell)?;
+    if shell.options().json {
+        shell.print_json(&info)?;
+    } else {
+        print(&args.file.display().to_string(), &info);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(asset: Asset, deep: bool, shell: &Shell) -> anyhow::Result<Info> {
+    let mut info = count(&asset);
+    let mesh = super::rest_mesh(asset, shell)?;
+    let run = shell.quiet_run();
+    let topology = adjacency::topology(mesh.positions.len(), &mesh.triangles, &run);
+    info.closed_when_welded = topology.is_closed() || is_closed_when_welded(&mesh, shell);
+    describe_topology(&mut info, &topology);
+    run.check()?;
+    info.components = adjacency::components(mesh.positions.len(), &mesh.triangles).count;
+    info.volume = volume(&mesh.positions, &mesh.triangles, &run);
+    info.area = area(&mesh.positions, &mesh.triangles, &run);
+    if let Some(bounds) = Bounds::of(&mesh.positions) {
+        info.bounds = Some(Corners { min: bounds.min.to_array(), max: bounds.max.to_array() });
+    }
+    if deep {
+        let pairs = shell.with_progress("self-intersections", |run| {
+            self_intersections(&mesh.positions, &mesh.triangles, run)
+        })?;
+        info.self_intersections = Some(pairs.len());
+    }
+    Ok(info)
+}
+
+/// What can be counted without looking at the geometry.
+fn count(asset: &Asset) -> Info {
+    let meshes = &asset.meshes;
+    let clouds = &asset.clouds;
+    let points = clouds.iter().map(|cloud| cloud.positions.len()).sum::<usize>();
+    Info {
+        kind: if !meshes.is_empty() { "mesh" } else if points > 0 { "points" } else { "empty" },
+        meshes: meshes.len(),
+        vertices: meshes.iter().map(|mesh| mesh.positions.len()).sum::<usize>() + points,
+        triangles: meshes.iter().map(|mesh| mesh.triangles.len()).sum(),
+        attributes: attribute_names(asset),
+        skins: asset.skins.len(),
+        joints: asset.skins.iter().map(|skin| skin.joints.len()).sum(),
+        morph_targets: meshes.iter().map(|mesh| mesh.morphs.len()).sum(),
+        animations: asset.clips.len(),
+        clips: asset.clips.iter().map(|c| Clip { name: c.name.clone(), seconds: c.span().map_or(0.0, |(_, end)| end) }).collect(),
+        ..Info::default()
+    }
+}
+
+/// Names of all attributes, per vertex and per corner, in order of first appearance.
+fn attribute_names(asset: &Asset) -> Vec<String> {
+    let of_meshes = asset.meshes.iter().flat_map(|mesh| {
+        let corners = mesh.corners.iter().map(|corner| &corner.name);
+        mesh.attributes.iter().map(|attribute| &attribute.name).chain(corners)
+    });
+    let of_clouds = asset.clouds.iter().flat_map(|c| c.attributes.iter().map(|a| &a.name));
+    let mut names: Vec<String> = Vec::new();
+    for name in of_meshes.chain(of_clouds) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn describe_topology(info: &mut Info, topology: &Topology) {
+    info.closed = topology.is_closed();
+    info.manifold = topology.is_edge_manifold();
+    info.vertex_manifold = topology.is_vertex_manifold();
+    info.oriented = topology.is_oriented();
+    info.boundary_edges = topology.boundary_edges;
+}
+
+fn is_closed_when_welded(mesh: &TriMesh, shell: &Shell) -> bool {
+    let names = adjacency::coincident(&mesh.positions);
+    let triangles = adjacency::renamed(&mesh.triangles, &names);
+    adjacency::topology(mesh.positions.len(), &triangles, &shell.quiet_run()).is_closed()
+}
+
+fn print(file: &str, info: &Info) {
+    let yes_no = |yes: bool| if yes { "yes" } else { "no" };
+    shell::out(&format!("{file}: {}", info.kind));
+    let line = |name: &str, value: String| shell::out(&format!("  {name:<20} {value}"));
+    line("vertices", info.vertices.to_string());
+    line("triangles", info.triangles.to_string());
+    if info.triangles > 0 {
+        line("closed", closed(info));
+        line("manifold", manifold(info));
+        line("oriented", yes_no(info.oriented).to_owned());
+        line("components", info.components.to_string());
+        line("volume", format!("{:.6}", info.volume));
+        line("area", format!("{:.6}", info.area));
+    }
+    if let Some(bounds) = &info.bounds {
+        line("bounds", format!("{:?} … {:?}", bounds.min, bounds.max));
+    }
+    line("attributes", or_none(info.attributes.join(", ")));
+    line("skins", format!("{} ({} joints)", info.skins, info.joints));
+    line("morph targets", info.morph_targets.to_string());
+    let clips: Vec<_> =
+        info.clips.iter().map(|clip| format!("{} ({:.2} s)", clip.name, clip.seconds)).collect();
+    line("animations", or_none(clips.join(", ")));
+    if let Some(pairs) = info.self_intersections {
+        line("self-intersections", format!("{pairs} triangle pairs"));
+    }
+}
+
+fn closed(info: &Info) -> String {
+    match (info.closed, info.closed_when_welded) {
+        (true, _) => "yes".to_owned(),
+        (false, true) => "yes, once coincident vertices are merged".to_owned(),
+        (false, false) => format!("no, {} boundary edges", info.boundary_edges),
+    }
+}
+
+fn manifold(info: &Info) -> String {
+    match (info.manifold, info.vertex_manifold) {
+        (true, true) => "yes".to_owned(),
+        (true, false) => "edges yes, some vertices join two fans".to_owned(),
+        (false, _) => "no, some edges have more than two triangles".to_owned(),
+    }
+}
+
+fn or_none(text: String) -> String {
+    if text.is_empty() { "none".to_owned() } else { text }
+}

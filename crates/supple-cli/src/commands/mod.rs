@@ -1,0 +1,61 @@
+//! The subcommands, one file each.
+
+pub(crate) mod bake;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod demo;
+pub(crate) mod info;
+pub(crate) mod new;
+pub(crate) mod zoo;
+
+use std::path::Path;
+
+use clap::{Parser, Subcommand};
+use supple::io::{self, ReadOptions};
+use supple::{Asset, TriMesh};
+
+use crate::bench;
+use crate::shell::{GlobalArgs, Shell};
+
+/// Deformation that keeps volume: for characters, shapes and flows
+#[derive(Debug, Parser)]
+#[command(name = "supple", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(demo::Args),
+    New(new::Args),
+    Bake(bake::Args),
+    Info(info::Args),
+    Check(check::Args),
+    Convert(convert::Args),
+    Zoo(zoo::Args),
+    Bench(bench::Args),
+    Completions(completions::Args),
+}
+
+/// Reads a file and tells of its warnings.
+pub(crate) fn read(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
+    let options = ReadOptions { allow_outside: shell.options().allow_outside };
+    let loaded = io::read(path, &options, &shell.quiet_run())?;
+    shell.warn(&path.display().to_string(), &loaded.warnings);
+    Ok(loaded.asset)
+}
+
+/// The whole asset as one mesh, in the pose its file gives it; a point cloud is a mesh without
+/// triangles.
+pub(crate) fn rest_mesh(mut asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
+    if asset.meshes.is_empty() {
+        let points = asset.clouds.drain(..).flat_map(|cloud| cloud.positions).collect();
+        return Ok(TriMesh::new(points, Vec::new()));
+    }
+    Ok(asset.into_rest_mesh(&shell.quiet_run())?)
+}

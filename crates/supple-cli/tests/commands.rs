@@ -1,0 +1,154 @@
+//! The commands as a person runs them: through the binary, on files.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn supple(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_supple")).current_dir(folder).args(args).output().unwrap()
+}
+
+/// Runs a command that must succeed and gives what it printed.
+fn ok(folder: &Path, args: &[&str]) -> String {
+    let output = supple(folder, args);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "supple {args:?} failed: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs a command that must succeed with `--json`.
+fn json(folder: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&ok(folder, &[args, &["--json"]].concat())).unwrap()
+}
+
+/// Runs a command that must fail and gives its error.
+fn error(folder: &Path, args: &[&str]) -> String {
+    let output = supple(folder, args);
+    assert!(!output.status.success(), "supple {args:?} should have failed");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(!errors.contains("panicked"), "supple {args:?} panicked: {errors}");
+    errors
+}
+
+fn zoo(folder: &Path, name: &str, triangles: &str, file: &str) {
+    ok(folder, &["zoo", name, "--triangles", triangles, "-o", file]);
+}
+
+#[test]
+fn info_tells_all_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    zoo(folder.path(), "ball", "1280", "ball.ply");
+    let info = json(folder.path(), &["info", "ball.ply", "--deep"]);
+    for key in [
+        "kind", "vertices", "triangles", "closed", "manifold", "components", "volume", "area",
+        "bounds", "attributes", "skins", "morph_targets", "animations", "self_intersections",
+    ] {
+        assert!(info.get(key).is_some(), "info has no key {key}");
+    }
+    assert_eq!(info["kind"], "mesh");
+    assert_eq!(info["closed"], true);
+    assert_eq!(info["components"], 1);
+    assert_eq!(info["self_intersections"], 0);
+    let sphere = 4.0 / 3.0 * std::f64::consts::PI;
+    let volume = info["volume"].as_f64().unwrap();
+    assert!((volume / sphere - 1.0).abs() < 0.02, "a unit ball has volume {sphere}, not {volume}");
+}
+
+#[test]
+fn check_measures_a_scaled_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    zoo(folder.path(), "ball", "1280", "ball.obj");
+    let text = fs::read_to_string(folder.path().join("ball.obj")).unwrap();
+    fs::write(folder.path().join("large.obj"), doubled(&text)).unwrap();
+    let check = json(folder.path(), &["check", "ball.obj", "large.obj"]);
+    let figure = |key: &str| check[key].as_f64().unwrap_or_else(|| panic!("no figure {key}"));
+    assert!((figure("volume_error") - 7.0).abs() < 1e-5, "twice as large is eight times the volume");
+    assert!((figure("max_edge_stretch") - 2.0).abs() < 1e-5, "every edge is twice as long");
+    assert!((figure("max_displacement") - 1.0).abs() < 1e-3, "a unit ball's skin moves by one");
+    assert!(figure("mean_displacement") <= figure("max_displacement"), "mean within max");
+    assert_eq!(figure("self_intersections_rest"), 0.0);
+    assert_eq!(figure("self_intersections_deformed"), 0.0);
+    assert_eq!(figure("degenerate_triangles"), 0.0);
+    assert!(figure("volume_deformed") > figure("volume_rest"), "larger");
+}
+
+/// An OBJ text with every position multiplied by two.
+fn doubled(text: &str) -> String {
+    let double = |line: &str| match line.strip_prefix("v ") {
+        Some(numbers) => {
+            let numbers = numbers.split_whitespace().take(3);
+            let twice = numbers.map(|n| (2.0 * n.parse::<f32>().unwrap()).to_string());
+            format!("v {}", twice.collect::<Vec<_>>().join(" "))
+        }
+        None => line.to_owned(),
+    };
+    text.lines().map(double).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn convert_keeps_counts_and_volume_through_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    zoo(folder.path(), "torus", "600", "torus.glb");
+    let first = json(folder.path(), &["info", "torus.glb"]);
+    let mut last = "torus.glb".to_owned();
+    for ending in ["obj", "ply", "off", "stl", "gltf"] {
+        let next = format!("torus.{ending}");
+        ok(folder.path(), &["convert", &last, &next]);
+        let info = json(folder.path(), &["info", &next]);
+        for key in ["vertices", "triangles", "closed", "components"] {
+            assert_eq!(info[key], first[key], "{key} changed on the way to {next}");
+        }
+        let (a, b) = (info["volume"].as_f64().unwrap(), first["volume"].as_f64().unwrap());
+        assert!((a / b - 1.0).abs() < 1e-6, "volume changed on the way to {next}: {b} to {a}");
+        last = next;
+    }
+}
+
+#[test]
+fn errors_say_what_and_where_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = error(folder.path(), &["info", "nothing.obj"]);
+    assert!(missing.contains("nothing.obj"), "{missing}");
+    fs::write(folder.path().join("bad.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 nan\nf 1 2 9\n").unwrap();
+    let bad = error(folder.path(), &["info", "bad.obj"]);
+    assert!(bad.contains("bad.obj") && bad.contains("line"), "{bad}");
+    fs::write(folder.path().join("a.xyz"), "").unwrap();
+    let unknown = error(folder.path(), &["info", "a.xyz"]);
+    assert!(unknown.contains("obj"), "lists the kinds it knows: {unknown}");
+    let animal = error(folder.path(), &["zoo", "cwo", "-o", "cow.obj"]);
+    assert!(animal.contains("cow"), "suggests a name: {animal}");
+}
+
+#[test]
+fn a_mesh_becomes_a_scene_becomes_a_bake() {
+    let folder = tempfile::tempdir().unwrap();
+    zoo(folder.path(), "boxer", "3000", "boxer.glb");
+    ok(folder.path(), &["new", "boxer.glb"]);
+    let again = error(folder.path(), &["new", "boxer.glb"]);
+    assert!(again.contains("exists"), "never overwrites a person's scene: {again}");
+    let formats = "glb,usda,pc2,mdd,ply,obj";
+    let args = ["bake", "boxer.toml", "-o", "out", "--frames", "0..4", "--format", formats];
+    ok(folder.path(), &args);
+    let mut names: Vec<_> = fs::read_dir(folder.path().join("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    for ending in [".glb", ".usda", ".pc2", ".mdd", ".0003.ply", ".0003.obj"] {
+        assert!(names.iter().any(|name| name.ends_with(ending)), "no {ending} in {names:?}");
+    }
+    assert!(!names.iter().any(|name| name.contains("supple-tmp")), "leftovers in {names:?}");
+    let info = json(folder.path(), &["info", "out/boxer.glb"]);
+    assert_eq!(info["animations"], 1);
+}
+
+#[test]
+fn completions_name_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = ok(folder.path(), &["completions", "bash"]);
+    for command in ["info", "check", "convert", "new", "bake", "demo", "zoo", "bench"] {
+        assert!(script.contains(command), "bash completions lack {command}");
+    }
+}

@@ -1,0 +1,74 @@
+//! The seeds of the fuzz targets, each through the reader its folder is named after.
+
+use std::path::Path;
+
+use supple::Asset;
+use supple::io::{Malformed, gltf, obj, off, ply, stl, uri, vtk};
+use supple::scene::{RigidPath, Scene};
+
+const TARGETS: [&str; 8] = ["obj", "ply", "stl", "off", "vtk", "gltf", "scene", "path"];
+
+/// Does what the fuzz target does; the words of the refusal if the reader refuses.
+fn run(target: &str, bytes: &[u8]) -> Result<(), String> {
+    let warnings = &mut Vec::new();
+    match target {
+        "obj" => sound(obj::read(bytes, warnings)),
+        "ply" => sound(ply::read(bytes, warnings)),
+        "stl" => sound(stl::read(bytes, warnings)),
+        "off" => sound(off::read(bytes, warnings)),
+        "vtk" => sound(vtk::read(bytes, warnings)),
+        "gltf" => sound(gltf::read(bytes, &uri::no_folder, warnings)),
+        "scene" => {
+            let scene = Scene::parse(&String::from_utf8_lossy(bytes), None).map_err(|e| e.what)?;
+            assert!(Scene::parse(&scene.to_toml(), None).is_ok(), "a scene's document is a scene");
+            Ok(())
+        }
+        "path" => {
+            let path = RigidPath::from_csv(&String::from_utf8_lossy(bytes)).map_err(|e| e.what)?;
+            let (first, last) = path.span();
+            assert!(path.at(0.5 * (first + last)).0.is_finite(), "a path is somewhere");
+            Ok(())
+        }
+        _ => panic!("no reader for {target}"),
+    }
+}
+
+fn sound(result: Result<Asset, Malformed>) -> Result<(), String> {
+    let asset = result.map_err(|error| {
+        assert!(!error.fix.is_empty(), "{error}");
+        error.to_string()
+    })?;
+    for mesh in &asset.meshes {
+        assert_eq!(mesh.validate(), Ok(()), "what is read is sound");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_seed_is_refused_or_read_soundly() {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    for target in TARGETS {
+        let (mut accepted, mut refused) = (0, 0);
+        for entry in corpora.join(target).read_dir().unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            match run(target, &bytes) {
+                Ok(()) => accepted += 1,
+                Err(what) => {
+                    refused += 1;
+                    assert!(!what.is_empty(), "{target}: a refusal says why");
+                }
+            }
+        }
+        assert!(accepted > 0 && refused > 0, "{target}: {accepted} read, {refused} refused");
+    }
+}
+
+#[test]
+fn every_fuzz_target_has_seeds_that_are_tested() {
+    let targets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
+    for entry in targets.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(TARGETS.contains(&name.as_str()), "{name} is not tested");
+    }
+}
