@@ -190,6 +190,18 @@ fn what_goes_non_finite_is_frozen_and_named() {
     }
 }
 
+/// A mirrored placement turns the triangles round, so that the outside stays outside.
+#[test]
+fn a_mirrored_body_is_not_inside_out() {
+    let mut player =
+        play("supple = 1\n[[asset]]\nzoo = \"box\"\n[asset.placement]\nscale = [-2, 1, 1]");
+    assert!((player.cast()[0].rest_volume.unwrap() - 2.0).abs() < 1e-6, "positive");
+    let frame = frame(&mut player, 0);
+    let outward = frame.bodies[0].positions[7] - Vec3::new(-1.0, 0.5, 0.5);
+    assert!(frame.bodies[0].normals[7].dot(outward) > 0.5, "{}", frame.bodies[0].normals[7]);
+    assert!(frame.report.volume_errors[0].unwrap().abs() < 1e-6, "at rest");
+}
+
 #[test]
 fn cancelling_stops_and_the_player_lives_on() {
     let mut player = play(SCENE);

@@ -283,3 +283,32 @@ fn the_starter_works_without_its_comment_signs() {
     let kinds: Vec<_> = scene.assets[0].modifiers.iter().map(Modifier::kind).collect();
     assert_eq!(kinds, ["follow", "morph"]);
 }
+
+/// Repeatable numbers below `n`.
+fn dice(state: &mut u64, n: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) as usize % n
+}
+
+#[test]
+fn no_mangled_document_makes_a_panic() {
+    let pieces =
+        ["[", "]]", "\"", "=", "\n", "-", "é", "nan", "1e999", "{", "[asset.motion]\n", "'''"];
+    let mut seed = 5;
+    let mut refused = 0;
+    for _ in 0..3000 {
+        let mut text: Vec<char> = WHOLE.chars().collect();
+        for _ in 0..=dice(&mut seed, 3) {
+            let at = dice(&mut seed, text.len());
+            let end = (at + dice(&mut seed, 12)).min(text.len());
+            let piece = pieces[dice(&mut seed, pieces.len())].chars();
+            text.splice(at..end, piece);
+        }
+        let text: String = text.into_iter().collect();
+        if let Err(problem) = parse(&text) {
+            refused += 1;
+            assert!(problem.line <= text.lines().count() + 1, "{problem}\n{text}");
+        }
+    }
+    assert!(refused > 1000, "{refused} of 3000 refused");
+}

@@ -209,7 +209,7 @@ fn play_all(
                     // A stored state of this scene fits; one that does not is only replayed.
                     let _ = player.restore(&state);
                 }
-                let frame = player.frame(i, run)?;
+                let frame = player.frame_without_normals(i, run)?;
                 let positions: Vec<_> = frame.bodies.iter().map(|b| &b.positions[..]).collect();
                 let stored = Stored { state: player.snapshot(), report: frame.report };
                 cache.store(i, &stored, &positions, run)?;

@@ -8,7 +8,9 @@ use super::{BodyState, Load, Slot};
 use crate::Run;
 use crate::asset::Asset;
 use crate::io::uri::FetchError;
+use crate::mesh::attribute::NORMAL;
 use crate::mesh::volume::volume;
+use crate::mesh::{TriMesh, Values};
 use crate::rig::body::BodyError;
 use crate::rig::keyframes::ClipError;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
@@ -133,7 +135,7 @@ impl Cast {
         let loaded = load(&actor.source)
             .map_err(|source| PlayerError::Load { asset: asset.clone(), source })?;
         run.check()?;
-        let body =
+        let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
         let drive = Drive::new(actor, &loaded, folder)?;
         for (i, modifier) in actor.modifiers.iter().enumerate() {
@@ -145,6 +147,9 @@ impl Cast {
             })?;
         }
         let placement = actor.placement.affine();
+        if placement.matrix3.determinant() < 0.0 {
+            body.turn_round();
+        }
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
         Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement })
@@ -344,12 +349,7 @@ fn rest_asset(body: &Body, loaded: Asset, placement: DAffine3, name: &str, run: 
     let mut mesh = body.rest_mesh(run);
     name.clone_into(&mut mesh.name);
     if placement != DAffine3::IDENTITY {
-        run.for_each(&mut mesh.positions, |_, x| {
-            *x = placement.transform_point3(x.as_dvec3()).as_vec3();
-        });
-        // Normals of the bound shape no longer fit; writers and viewers compute them.
-        mesh.attributes.remove(crate::mesh::attribute::NORMAL);
-        mesh.corners.retain(|c| c.name != crate::mesh::attribute::NORMAL);
+        place(&mut mesh, placement, run);
     }
     let node = Node { name: name.to_owned(), mesh: Some(0), ..Node::default() };
     Asset {
@@ -358,6 +358,21 @@ fn rest_asset(body: &Body, loaded: Asset, placement: DAffine3, name: &str, run: 
         materials: loaded.materials,
         images: loaded.images,
         ..Asset::default()
+    }
+}
+
+/// Moves the positions and turns the normals of a mesh.
+fn place(mesh: &mut TriMesh, placement: DAffine3, run: &Run<'_>) {
+    run.for_each(&mut mesh.positions, |_, x| {
+        *x = placement.transform_point3(x.as_dvec3()).as_vec3();
+    });
+    let turn = placement.matrix3.inverse().transpose();
+    let vertex = mesh.attributes.get_mut(NORMAL).into_iter();
+    let corner = mesh.corners.iter_mut().filter(|c| c.name == NORMAL).map(|c| &mut c.values);
+    for values in vertex.chain(corner) {
+        if let Values::Vec3(normals) = values {
+            run.for_each(normals, |_, n| *n = (turn * n.as_dvec3()).normalize_or_zero().as_vec3());
+        }
     }
 }
 

@@ -203,7 +203,16 @@ impl Player {
     ///
     /// [`Cancelled`] when the caller asked to stop; the player can be used again.
     pub fn frame(&mut self, i: u32, run: &Run<'_>) -> Result<Frame, Cancelled> {
-        self.play(self.clock.frame(i), run)
+        self.play(self.clock.frame(i), true, run)
+    }
+
+    /// As [`frame`](Self::frame), with no normals: for writers that have no use for them.
+    pub(crate) fn frame_without_normals(
+        &mut self,
+        i: u32,
+        run: &Run<'_>,
+    ) -> Result<Frame, Cancelled> {
+        self.play(self.clock.frame(i), false, run)
     }
 
     /// The frame at a time of the scene in seconds; before its start the bodies are as at its start.
@@ -212,10 +221,10 @@ impl Player {
     ///
     /// [`Cancelled`] when the caller asked to stop; the player can be used again.
     pub fn at(&mut self, secs: f64, run: &Run<'_>) -> Result<Frame, Cancelled> {
-        self.play(self.clock.time(secs), run)
+        self.play(self.clock.time(secs), true, run)
     }
 
-    fn play(&mut self, when: When, run: &Run<'_>) -> Result<Frame, Cancelled> {
+    fn play(&mut self, when: When, shaded: bool, run: &Run<'_>) -> Result<Frame, Cancelled> {
         let steps = self.simulate_to(when.tick, run)?;
         let rest_secs = when.secs - self.clock.tick_secs(when.tick);
         let mut report = Report { steps, ..Report::default() };
@@ -233,7 +242,9 @@ impl Player {
             let now = volume(&positions, &cast.body.mesh.triangles, run);
             report.volume_errors.push(cast.rest_volume.map(|rest| now / rest - 1.0));
             run.check()?;
-            let normals = vertex_normals(&positions, &cast.body.mesh.triangles, run);
+            let triangles = &cast.body.mesh.triangles;
+            let normals =
+                if shaded { vertex_normals(&positions, triangles, run) } else { Vec::new() };
             bodies.push(BodyFrame { positions, normals });
         }
         Ok(Frame { secs: when.secs, bodies, report })

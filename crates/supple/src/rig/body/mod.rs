@@ -249,6 +249,14 @@ impl Body {
         mesh
     }
 
+    /// Turns every triangle round, for a body that is to be mirrored.
+    pub fn turn_round(&mut self) {
+        let corners = self.mesh.corners.iter_mut().flat_map(|c| &mut c.triangles);
+        for triangle in self.mesh.triangles.iter_mut().chain(corners) {
+            triangle.swap(1, 2);
+        }
+    }
+
     /// The weights of the body's mesh, which every body has.
     fn weights(&self) -> &SkinWeights {
         self.mesh.skin_weights.as_ref().expect("a body's mesh is bound to its joints")
