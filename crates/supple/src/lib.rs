@@ -5,8 +5,10 @@
 //! [`mesh`], rigs in [`rig`], and how a call runs (threads, cancellation, progress) in [`run`].
 
 pub mod asset;
+pub mod field;
 pub mod io;
 pub mod mesh;
+pub mod pathline;
 pub mod rig;
 pub mod run;
 pub mod scene;
