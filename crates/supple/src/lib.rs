@@ -12,6 +12,7 @@ pub mod pathline;
 pub mod rig;
 pub mod run;
 pub mod scene;
+pub mod sculpt;
 pub mod zoo;
 
 pub use asset::Asset;
