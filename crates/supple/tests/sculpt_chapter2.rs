@@ -13,7 +13,8 @@ use supple::sculpt::{
 
 fn sculpted(shape: &mut Shape, ops: &[Op]) -> Outcome {
     let params = Params::default();
-    sculpt::apply(&mut shape.positions, &shape.triangles, ops, &params, &Run::default()).unwrap()
+    sculpt::apply(&mut shape.positions, &shape.triangles, ops, &params, &Run::default())
+        .expect("these edits are possible")
 }
 
 /// The push of the command line's example.
@@ -158,7 +159,9 @@ fn a_cylinder_limits_a_twist_to_one_of_two_bars() {
 fn refused(shape: &mut Shape, op: Op) -> Problem {
     let (params, run) = (Params::default(), Run::default());
     let triangles = &shape.triangles;
-    sculpt::apply(&mut shape.positions, triangles, &[op], &params, &run).unwrap_err().problem
+    sculpt::apply(&mut shape.positions, triangles, &[op], &params, &run)
+        .expect_err("this edit is impossible")
+        .problem
 }
 
 #[test]
