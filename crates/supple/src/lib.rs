@@ -6,12 +6,15 @@
 
 pub mod asset;
 pub mod bake;
+pub mod field;
 pub mod io;
 pub mod mesh;
+pub mod pathline;
 pub mod player;
 pub mod rig;
 pub mod run;
 pub mod scene;
+pub mod sculpt;
 pub mod spring;
 pub mod zoo;
 

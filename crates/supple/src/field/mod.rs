@@ -1,0 +1,295 @@
+//! Divergence-free velocity fields that move one part of space and leave another at rest.
+//!
+//! # Method
+//!
+//! `v = ∇p × ∇q` has no divergence for any `p`, `q`. With a generator `e`, `f` whose `∇e × ∇f` is the
+//! wanted motion, and an influence `β` that is one where everything must follow and zero where nothing
+//! may move, `p = βe` and `q = βf` give
+//!
+//! ```text
+//! v = β² ∇e×∇f + β ∇β × (e∇f − f∇e)
+//! ```
+//!
+//! which needs only `e`, `f`, `β` and their gradients. Masks multiply `β` and bring their gradients
+//! along: multiplying `v` would give it a divergence. Fields of one [`Phase`] are added; the phases of
+//! a [`Flow`] follow one another in time.
+//!
+//! Velocities are f32, block by block, for [`pathline`](crate::pathline); [`Field::sample`] gives
+//! velocity and Jacobian in closed form in f64.
+//!
+//! # Where we differ from the paper
+//!
+//! A moving tool is evaluated where it is at the time of each integration stage, not as a blend of two
+//! frozen fields (2.22), which is inexact near the inner border.
+//!
+//! # References
+//!
+//! - W. von Funck, H. Theisel, H.-P. Seidel. Vector Field Based Shape Deformations. ACM
+//!   Transactions on Graphics (SIGGRAPH), 2006.
+//! - W. von Funck. Shape Deformations Based on Vector Fields. Thesis, Saarbrücken, 2008; chapters 2 to 4.
+
+pub mod blend;
+pub mod generator;
+pub mod influence;
+pub mod jet;
+pub(crate) mod lanes;
+pub mod motion;
+pub mod region;
+pub mod smooth_distance;
+
+use glam::{DMat3, DVec3, Vec3};
+
+pub use generator::Generator;
+pub use influence::{Between, Fade, Influence, Tube};
+pub use jet::Jet;
+pub use motion::Motion;
+pub use region::Region;
+
+use crate::mesh::measure::Bounds;
+use influence::PosedInfluence;
+use jet::outer;
+use lanes::Lanes;
+
+/// One tool: who moves, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// `β`.
+    pub influence: Influence,
+    /// `e` and `f` at time 0.
+    pub generator: Generator,
+    /// How the generator's centre moves.
+    pub motion: Motion,
+    /// What must not move: each multiplies `β` by `b`, zero inside and one outside.
+    pub masks: Vec<Fade>,
+    /// Share of the sideways flow that makes room for what moves, 0 to 1.
+    ///
+    /// At 1 the field has no divergence. Below, it pushes less aside and no longer keeps volume: for
+    /// open shells, which have none.
+    pub lateral: f32,
+}
+
+/// A field's value at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// `v`.
+    pub velocity: DVec3,
+    /// `∂v/∂x`; its trace is the divergence.
+    pub jacobian: DMat3,
+}
+
+/// Fields that act together for some time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Their sum is the velocity.
+    pub fields: Vec<Field>,
+    /// For how long.
+    pub duration: f32,
+}
+
+/// Phases that follow one another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// In order of time.
+    pub phases: Vec<Phase>,
+}
+
+impl Field {
+    /// A tool without masks that makes room for what it moves.
+    #[must_use]
+    pub fn new(influence: Influence, generator: Generator, motion: Motion) -> Self {
+        Self { influence, generator, motion, masks: Vec::new(), lateral: 1.0 }
+    }
+
+    /// Velocity and Jacobian at a point and a time within the phase.
+    #[must_use]
+    pub fn sample(&self, x: DVec3, t: f64) -> Sample {
+        let beta = self.masks.iter().fold(self.influence.jet(x, t), |beta, mask| {
+            let r = Influence::Fade(mask.clone()).jet(x, t);
+            beta * (Jet::constant(1.0) - r)
+        });
+        let [e, f] = self.generator.moved_to(self.center_at(t as f32)).jets(x);
+        let full = cross_of_gradients(beta * e, beta * f);
+        if self.lateral >= 1.0 {
+            return full;
+        }
+        let inside = cross_of_gradients(e, f);
+        let squared = beta * beta;
+        let direct = Sample {
+            velocity: squared.value * inside.velocity,
+            jacobian: squared.value * inside.jacobian + outer(inside.velocity, squared.gradient),
+        };
+        let share = f64::from(self.lateral);
+        Sample {
+            velocity: share * full.velocity + (1.0 - share) * direct.velocity,
+            jacobian: share * full.jacobian + (1.0 - share) * direct.jacobian,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(&self, t: f32) -> PosedField<'_> {
+        PosedField {
+            field: self,
+            influence: self.influence.at(t),
+            generator: self.generator.moved_to(self.center_at(t)),
+            time: t,
+        }
+    }
+
+    /// A rotating tool turns about its own centre, which stays.
+    #[inline(always)]
+    fn center_at(&self, t: f32) -> Vec3 {
+        match self.motion {
+            Motion::Still | Motion::Rotation { .. } => self.generator.center,
+            Motion::Translation { velocity } => self.generator.center + t * velocity,
+        }
+    }
+
+    /// The motion of everything in the inner region, if the region moves along with it.
+    pub(crate) fn rigid_motion(&self) -> Option<Motion> {
+        let Influence::Fade(fade) = &self.influence else { return None };
+        let Motion::Translation { velocity } = self.motion else { return None };
+        let (_, grad_e, _, grad_f) = self.generator.eval(self.generator.center);
+        let follows = grad_e.cross(grad_f).abs_diff_eq(velocity, 1e-5 * velocity.length());
+        let is_translation = self.generator.radial.abs() <= 0.0;
+        let whole = fade.motion == self.motion && self.masks.is_empty();
+        (follows && is_translation && whole).then_some(self.motion)
+    }
+
+    /// A bound of `‖∂v/∂x‖` over what lies in `shape`; `None` for masked tools, tools between two
+    /// curves, and those whose r may be steeper than a distance.
+    ///
+    /// From the β form by the triangle inequality, with the largest distance to the centre a point of
+    /// the region has, at 128 values of r.
+    #[must_use]
+    pub fn gradient_bound(&self, shape: &Bounds) -> Option<f32> {
+        let Influence::Fade(fade) = &self.influence else { return None };
+        let roundness = fade.region.roundness()?;
+        if !self.masks.is_empty() {
+            return None;
+        }
+        let width = fade.outer - fade.inner;
+        let at = |k: i32| {
+            let u = k as f32 / 128.0;
+            let r = fade.inner + u * width;
+            let [b, db, ddb] = blend::fade_derivatives(f64::from(u)).map(|d| d as f32);
+            let (db, ddb) = (db.abs() / width, ddb.abs() / (width * width));
+            let curvature = db * roundness / r.abs().max(1e-6 * width);
+            let g = self.generator.bounds(self.farthest(&fade.region, r, shape));
+            2.0 * b * db * g.velocity
+                + b * b * g.velocity_gradient
+                + (db * db + b * (ddb + curvature)) * g.moment
+                + b * db * g.moment_gradient
+        };
+        Some((0..=128).map(at).fold(0.0, f32::max))
+    }
+
+    /// How far from the generator's centre a point with this `r` may be.
+    fn farthest(&self, region: &Region, r: f32, shape: &Bounds) -> f32 {
+        let bounds = region.bounds(r).unwrap_or(*shape);
+        if let Region::Point(center) = region {
+            return r + center.distance(self.generator.center);
+        }
+        let corner = (bounds.max - self.generator.center).abs();
+        corner.max((bounds.min - self.generator.center).abs()).length()
+    }
+
+    /// The same tool on the other side of a plane through `origin` with a unit `normal`.
+    ///
+    /// `None` for tools that cannot be mirrored: those between two curves.
+    #[must_use]
+    pub fn mirrored(&self, origin: Vec3, normal: Vec3) -> Option<Self> {
+        let Influence::Fade(fade) = &self.influence else { return None };
+        let flip_vector = |v: Vec3| v - 2.0 * normal.dot(v) * normal;
+        let flip = |p: Vec3| p - 2.0 * normal.dot(p - origin) * normal;
+        let flip_motion = |motion: Motion| match motion {
+            Motion::Still => Motion::Still,
+            Motion::Translation { velocity } => {
+                Motion::Translation { velocity: flip_vector(velocity) }
+            }
+            Motion::Rotation { center, axis, speed } => {
+                Motion::Rotation { center: flip(center), axis: flip_vector(axis), speed: -speed }
+            }
+        };
+        let flip_fade = |fade: &Fade| Fade {
+            region: fade.region.mirrored(origin, normal),
+            motion: flip_motion(fade.motion),
+            ..fade.clone()
+        };
+        let g = &self.generator;
+        // A mirror turns a cross product round: e changes sign.
+        let generator = Generator {
+            center: flip(g.center),
+            axis: flip_vector(g.axis),
+            rise: g.rise.map(|e| -e),
+            linear: flip_vector(g.linear),
+            radial: g.radial,
+        };
+        Some(Self {
+            influence: Influence::Fade(flip_fade(fade)),
+            generator,
+            motion: flip_motion(self.motion),
+            masks: self.masks.iter().map(flip_fade).collect(),
+            lateral: self.lateral,
+        })
+    }
+}
+
+/// `∇p × ∇q` and its Jacobian.
+fn cross_of_gradients(p: Jet, q: Jet) -> Sample {
+    let column = |k: usize| p.hessian.col(k).cross(q.gradient) + p.gradient.cross(q.hessian.col(k));
+    Sample {
+        velocity: p.gradient.cross(q.gradient),
+        jacobian: DMat3::from_cols(column(0), column(1), column(2)),
+    }
+}
+
+impl Phase {
+    /// Velocity and Jacobian of the sum.
+    #[must_use]
+    pub fn sample(&self, x: DVec3, t: f64) -> Sample {
+        let zero = Sample { velocity: DVec3::ZERO, jacobian: DMat3::ZERO };
+        self.fields.iter().fold(zero, |sum, field| {
+            let s = field.sample(x, t);
+            Sample { velocity: sum.velocity + s.velocity, jacobian: sum.jacobian + s.jacobian }
+        })
+    }
+}
+
+/// A field at one time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PosedField<'a> {
+    field: &'a Field,
+    influence: PosedInfluence<'a>,
+    generator: Generator,
+    time: f32,
+}
+
+impl PosedField<'_> {
+    /// Adds the velocity in each lane to `v`.
+    #[inline(always)]
+    pub(crate) fn add_velocity<const L: usize>(&self, x: &Lanes<L>, v: &mut Lanes<L>) {
+        let mut beta = self.influence.eval(x);
+        for mask in &self.field.masks {
+            let inside = PosedInfluence::Fade(mask, mask.motion.at(self.time)).eval(x);
+            for i in 0..L {
+                let (b, m) = (beta.value[i], 1.0 - inside.value[i]);
+                beta.value[i] = b * m;
+                let g = m * beta.gradient.get(i) - b * inside.gradient.get(i);
+                beta.gradient.set(i, g);
+            }
+        }
+        let lateral = self.field.lateral;
+        for i in 0..L {
+            let b = beta.value[i];
+            let (e, grad_e, f, grad_f) = self.generator.eval(x.get(i));
+            let inside = grad_e.cross(grad_f);
+            let moment = e * grad_f - f * grad_e;
+            let sideways = beta.gradient.get(i).cross(moment);
+            let sum = v.get(i) + b * (b * inside + lateral * sideways);
+            v.set(i, sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

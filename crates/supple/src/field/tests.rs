@@ -1,0 +1,267 @@
+use super::lanes::Lanes;
+use super::smooth_distance::{CurveDistance, PointsDistance, SurfaceDistance};
+use super::*;
+
+/// `SplitMix64`: random parameters that are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 40) as f32 / (1_u64 << 24) as f32
+    }
+
+    fn between(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.unit()
+    }
+
+    fn vector(&mut self, size: f32) -> Vec3 {
+        Vec3::new(self.between(-size, size), self.between(-size, size), self.between(-size, size))
+    }
+
+    fn direction(&mut self) -> Vec3 {
+        self.vector(1.0).normalize_or(Vec3::Z)
+    }
+
+    fn region(&mut self, kind: usize) -> Region {
+        match kind {
+            0 => Region::Point(self.vector(0.5)),
+            1 => Region::Segment([self.vector(0.7), self.vector(0.7)]),
+            2 => Region::Plane { origin: self.vector(0.5), normal: self.direction() },
+            3 => Region::Box(Bounds { min: self.vector(0.2) - 0.4, max: self.vector(0.2) + 0.4 }),
+            4 => Region::Points(PointsDistance::new((0..5).map(|_| self.vector(0.8)).collect())),
+            5 => {
+                let points = (0..7).map(|_| self.vector(0.8)).collect();
+                Region::Curve(CurveDistance::new(points, true))
+            }
+            _ => {
+                let samples = (0..40).map(|_| self.vector(0.5)).collect();
+                Region::Surface(SurfaceDistance::new(samples, &[0.05; 40]))
+            }
+        }
+    }
+
+    fn motion(&mut self) -> Motion {
+        match (3.0 * self.unit()) as u32 {
+            0 => Motion::Still,
+            1 => Motion::Translation { velocity: self.vector(1.0) },
+            _ => Motion::Rotation {
+                center: self.vector(0.5),
+                axis: self.direction(),
+                speed: self.between(-2.0, 2.0),
+            },
+        }
+    }
+
+    fn generator(&mut self) -> Generator {
+        let center = self.vector(0.4);
+        match (4.0 * self.unit()) as u32 {
+            0 => Generator::translation(center, self.vector(1.0)),
+            1 => Generator::rotation(center, self.direction(), self.between(-2.0, 2.0)),
+            2 => Generator::twist(center, self.direction(), self.between(-2.0, 2.0)),
+            _ => Generator::along_curve(center, self.direction(), self.vector(1.0)),
+        }
+    }
+
+    fn fade(&mut self, kind: usize) -> Fade {
+        let inner = self.between(0.05, 0.4);
+        let outer = inner + self.between(0.3, 1.0);
+        Fade { region: self.region(kind), motion: self.motion(), inner, outer }
+    }
+
+    fn field(&mut self, kind: usize) -> Field {
+        let influence = if kind < 7 {
+            Influence::Fade(self.fade(kind))
+        } else {
+            let mut tube = |height: f32| Tube {
+                curve: CurveDistance::new(
+                    (0..8)
+                        .map(|k| {
+                            let (s, c) = (std::f32::consts::FRAC_PI_4 * k as f32).sin_cos();
+                            Vec3::new(c, s, height + 0.1 * self.unit())
+                        })
+                        .collect(),
+                    true,
+                ),
+                thickness: 0.1,
+                motion: self.motion().slowed(0.2),
+            };
+            let (inner, outer) = (tube(0.8), tube(-0.8));
+            Influence::Between(Between { inner, outer, weight: self.between(0.5, 2.0) })
+        };
+        let generator = self.generator();
+        let mut field = Field::new(influence, generator, Motion::Still);
+        if kind.is_multiple_of(2) {
+            field.masks.push(self.fade(0));
+        }
+        field
+    }
+}
+
+const KINDS: usize = 8;
+
+/// Calls `check` for many random fields, points and times.
+fn for_random_fields(mut check: impl FnMut(&Field, DVec3, f64)) {
+    let mut random = Random(7);
+    for round in 0..40 * KINDS {
+        let field = random.field(round % KINDS);
+        for _ in 0..12 {
+            check(&field, random.vector(1.2).as_dvec3(), f64::from(random.unit()));
+        }
+    }
+}
+
+fn norm(m: DMat3) -> f64 {
+    (0..3).map(|k| m.col(k).length_squared()).sum::<f64>().sqrt()
+}
+
+#[test]
+fn divergence_is_zero_to_rounding() {
+    let mut moving = 0;
+    for_random_fields(|field, x, t| {
+        let j = field.sample(x, t).jacobian;
+        let trace = j.x_axis.x + j.y_axis.y + j.z_axis.z;
+        assert!(trace.abs() <= 1e-12 * (1.0 + norm(j)), "div v = {trace} at {x}, {field:?}");
+        moving += usize::from(norm(j) > 1e-3);
+    });
+    assert!(moving > 500, "only {moving} samples moved at all");
+}
+
+#[test]
+fn jacobians_match_finite_differences() {
+    let h = 1e-6;
+    for_random_fields(|field, x, t| {
+        let sample = field.sample(x, t);
+        for (k, axis) in DVec3::AXES.into_iter().enumerate() {
+            let difference =
+                field.sample(x + h * axis, t).velocity - field.sample(x - h * axis, t).velocity;
+            let error = (difference / (2.0 * h) - sample.jacobian.col(k)).length();
+            // Second derivatives of a segment's or box's distance jump; near one, allow a step's worth.
+            let tolerance = 1e-4 * (1.0 + norm(sample.jacobian));
+            assert!(error < tolerance, "column {k} off by {error} at {x}: {field:?}");
+        }
+    });
+}
+
+#[test]
+fn kernels_match_the_closed_form() {
+    for_random_fields(|field, x, t| {
+        let expected = field.sample(x.as_vec3().as_dvec3(), f64::from(t as f32));
+        let lanes = Lanes::<1>::gather(&[x.as_vec3()], &[0]);
+        let mut v = Lanes::<1>::ZERO;
+        field.at(t as f32).add_velocity(&lanes, &mut v);
+        let error = (v.get(0).as_dvec3() - expected.velocity).length();
+        let scale = 1.0 + expected.velocity.length() + norm(expected.jacobian);
+        assert!(error < 3e-6 * scale, "{} is off by {error} at {x}: {field:?}", v.get(0));
+    });
+}
+
+#[test]
+fn sixteen_lanes_give_the_bits_of_one() {
+    let mut random = Random(3);
+    for kind in 0..KINDS {
+        let field = random.field(kind);
+        let points: Vec<Vec3> = (0..16).map(|_| random.vector(1.2)).collect();
+        let all: Vec<usize> = (0..16).collect();
+        let mut wide = Lanes::<16>::ZERO;
+        field.at(0.3).add_velocity(&Lanes::<16>::gather(&points, &all), &mut wide);
+        for (i, _) in points.iter().enumerate() {
+            let mut one = Lanes::<1>::ZERO;
+            field.at(0.3).add_velocity(&Lanes::<1>::gather(&points, &[i]), &mut one);
+            assert_eq!(one.get(0), wide.get(i), "lane {i} of kind {kind}");
+        }
+    }
+}
+
+/// Velocity and Jacobian agree on both sides of `r = inner` and `r = outer`.
+#[test]
+fn fields_are_c1_across_the_borders() {
+    let mut random = Random(11);
+    for round in 0..200 {
+        let kind = round % 7;
+        let mut fade = random.fade(kind);
+        let x = random.vector(1.0).as_dvec3();
+        let r = moved_distance(&fade, x);
+        if r.value < 0.1 || r.gradient.length() < 0.1 {
+            continue;
+        }
+        // Put a border of the region through x.
+        let width = fade.outer - fade.inner;
+        if round.is_multiple_of(2) {
+            (fade.inner, fade.outer) = (r.value as f32, r.value as f32 + width);
+        } else {
+            (fade.inner, fade.outer) = (r.value as f32 - width, r.value as f32);
+        }
+        let field = Field::new(Influence::Fade(fade), random.generator(), Motion::Still);
+        let across = 1e-5 * r.gradient.normalize();
+        let (inside, outside) = (field.sample(x - across, 0.0), field.sample(x + across, 0.0));
+        let jump = norm(inside.jacobian - outside.jacobian);
+        assert!(jump < 0.1 * (1.0 + norm(inside.jacobian)), "kind {kind}: jump {jump}");
+        let step = (inside.velocity - outside.velocity).length();
+        assert!(step < 1e-3, "kind {kind}: step {step}");
+    }
+}
+
+fn moved_distance(fade: &Fade, x: DVec3) -> Jet {
+    let (rest, turn) = fade.motion.rest(x, 0.0);
+    let jet = fade.region.jet(rest);
+    Jet { gradient: turn * jet.gradient, ..jet }
+}
+
+#[test]
+fn the_gradient_bound_holds() {
+    let mut random = Random(5);
+    let shape = Bounds { min: Vec3::splat(-1.3), max: Vec3::splat(1.3) };
+    for round in 0..70 {
+        let mut field = random.field(round % 5);
+        field.masks.clear();
+        let bound = f64::from(field.gradient_bound(&shape).unwrap());
+        for _ in 0..300 {
+            let x = random.vector(1.3).as_dvec3();
+            let j = field.sample(x, 0.0).jacobian;
+            let stretch = (j * j.transpose()).determinant().abs().cbrt().sqrt();
+            let column = (0..3).map(|k| j.col(k).length()).fold(stretch, f64::max);
+            assert!(column <= bound * 1.001, "{column} exceeds {bound} at {x}: {field:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mirrored_tool_moves_the_mirror_image() {
+    let mut random = Random(9);
+    for round in 0..35 {
+        let kind = [0, 1, 2, 4, 5, 6][round % 6];
+        let field = random.field(kind);
+        let (origin, normal) = (random.vector(0.5), random.direction());
+        let image = field.mirrored(origin, normal).unwrap();
+        let (o, n) = (origin.as_dvec3(), normal.as_dvec3());
+        let x = random.vector(1.0).as_dvec3();
+        let here = field.sample(x, 0.4).velocity;
+        let there = image.sample(x - 2.0 * n.dot(x - o) * n, 0.4).velocity;
+        let expected = here - 2.0 * n.dot(here) * n;
+        assert!((there - expected).length() < 1e-5 * (1.0 + here.length()), "kind {kind}");
+    }
+}
+
+#[test]
+fn less_sideways_flow_still_has_its_jacobian() {
+    let mut random = Random(13);
+    for round in 0..40 {
+        let mut field = random.field(round % KINDS);
+        field.lateral = 0.3;
+        let (x, h) = (random.vector(0.8).as_dvec3(), 1e-6);
+        let sample = field.sample(x, 0.5);
+        let ahead = field.sample(x + h * DVec3::X, 0.5).velocity;
+        let behind = field.sample(x - h * DVec3::X, 0.5).velocity;
+        let error = ((ahead - behind) / (2.0 * h) - sample.jacobian.x_axis).length();
+        assert!(error < 1e-4 * (1.0 + norm(sample.jacobian)), "off by {error}");
+        let mut v = Lanes::<1>::ZERO;
+        let lanes = Lanes::<1>::gather(&[x.as_vec3()], &[0]);
+        field.at(0.5).add_velocity(&lanes, &mut v);
+        let off = (v.get(0).as_dvec3() - sample.velocity).length();
+        assert!(off < 1e-5 * (1.0 + norm(sample.jacobian)), "kernel off by {off}");
+    }
+}

@@ -1,0 +1,291 @@
+//! The inner loop: blocks of sixteen points through one phase.
+
+use glam::Vec3;
+use pulp::{Simd, WithSimd};
+
+use super::Direction;
+use crate::field::lanes::{Lanes, WIDTH};
+use crate::field::{Field, Influence, Motion, Phase, PosedField, Region};
+use crate::mesh::measure::Bounds;
+
+/// Times within one step at which the four stages stand: start, middle, middle, end.
+const STAGE_TIME: [usize; 4] = [0, 1, 1, 2];
+/// How far each stage looks ahead, in steps.
+const STAGE_REACH: [f32; 4] = [0.0, 0.5, 0.5, 1.0];
+/// How much each stage counts.
+const STAGE_WEIGHT: [f32; 4] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0];
+
+/// The shortest adaptive step, as a share of the phase.
+const SHORTEST: f32 = 1e-5;
+
+/// Differences of velocities below this share of them say nothing.
+const ROUNDING: f32 = 1e-6;
+
+/// How to choose the steps of a phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pace {
+    Fixed { steps: u32 },
+    Adaptive { tolerance: f32, longest: f32 },
+}
+
+/// One phase, prepared.
+pub(super) struct Kernel<'a> {
+    phase: &'a Phase,
+    pace: Pace,
+    direction: Direction,
+    /// For fixed steps: the fields at the start, middle and end of every step.
+    poses: Vec<Vec<PosedField<'a>>>,
+    /// The motion of what lies in the inner region, if it is known.
+    rigid: Option<Motion>,
+}
+
+impl<'a> Kernel<'a> {
+    pub(super) fn new(phase: &'a Phase, pace: Pace, direction: Direction) -> Self {
+        let mut kernel = Self { phase, pace, direction, poses: Vec::new(), rigid: None };
+        if let Pace::Fixed { steps } = pace {
+            let time = |k: u32| phase.duration * k as f32 / (2 * steps) as f32;
+            kernel.poses = (0..=2 * steps).map(|k| kernel.pose(time(k))).collect();
+        }
+        if let [field] = phase.fields.as_slice() {
+            kernel.rigid = field.rigid_motion();
+        }
+        kernel
+    }
+
+    /// The fields after a time since the integration of this phase began.
+    #[inline(always)]
+    fn pose(&self, since: f32) -> Vec<PosedField<'a>> {
+        let t = self.phase_time(since);
+        self.phase.fields.iter().map(|field| field.at(t)).collect()
+    }
+
+    #[inline(always)]
+    fn phase_time(&self, since: f32) -> f32 {
+        match self.direction {
+            Direction::Forward => since,
+            Direction::Backward => self.phase.duration - since,
+        }
+    }
+
+    #[inline(always)]
+    fn sign(&self) -> f32 {
+        match self.direction {
+            Direction::Forward => 1.0,
+            Direction::Backward => -1.0,
+        }
+    }
+
+    /// Moves a block to the end of the phase; returns the steps it took. `guess` is the step length to
+    /// try first and the one to try next.
+    #[inline(always)]
+    fn integrate<const L: usize>(&self, x: &mut Lanes<L>, guess: &mut f32) -> u32 {
+        match self.pace {
+            Pace::Fixed { steps } => {
+                let h = self.sign() * self.phase.duration / steps as f32;
+                for k in 0..steps as usize {
+                    let poses =
+                        [&self.poses[2 * k], &self.poses[2 * k + 1], &self.poses[2 * k + 2]];
+                    let first = velocity(poses[0], x);
+                    *x = step(poses.map(Vec::as_slice), x, &first, h).0;
+                }
+                steps
+            }
+            Pace::Adaptive { tolerance, longest } => {
+                self.integrate_adaptively(x, guess, tolerance, longest)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn integrate_adaptively<const L: usize>(
+        &self,
+        x: &mut Lanes<L>,
+        guess: &mut f32,
+        tolerance: f32,
+        longest: f32,
+    ) -> u32 {
+        let (end, sign) = (self.phase.duration, self.sign());
+        let shortest = SHORTEST * end;
+        let mut since = 0.0_f32;
+        let mut start = self.pose(0.0);
+        let mut first = velocity(&start, x);
+        let mut steps = 0;
+        while since < end {
+            let mut h = guess.min(longest).max(shortest);
+            let last = since + 1.001 * h >= end;
+            if last {
+                h = end - since;
+            }
+            let middle = self.pose(since + 0.5 * h);
+            let finish = self.pose(since + h);
+            let (next, fourth) = step([&start, &middle, &finish], x, &first, sign * h);
+            let fifth = velocity(&finish, &next);
+            let error = end / 6.0 * largest_difference(&fourth, &fifth) / tolerance;
+            let growth = if error > 0.0 { 0.9 / error.cbrt() } else { 4.0 };
+            // A NaN is not smaller than one either: it must not keep the loop going.
+            let refused = error > 1.0 && h > shortest;
+            if !last || refused {
+                *guess = (h * growth.clamp(0.2, 4.0)).min(longest);
+            }
+            if refused {
+                continue;
+            }
+            *x = next;
+            first = fifth;
+            start = finish;
+            since = if last { end } else { since + h };
+            steps += 1;
+        }
+        steps
+    }
+}
+
+#[inline(always)]
+fn velocity<const L: usize>(fields: &[PosedField<'_>], x: &Lanes<L>) -> Lanes<L> {
+    let mut v = Lanes::ZERO;
+    for field in fields {
+        field.add_velocity(x, &mut v);
+    }
+    v
+}
+
+/// One step from `x`, whose velocity is `first`: where it leads, and the velocity of the last stage.
+#[inline(always)]
+fn step<const L: usize>(
+    poses: [&[PosedField<'_>]; 3],
+    x: &Lanes<L>,
+    first: &Lanes<L>,
+    h: f32,
+) -> (Lanes<L>, Lanes<L>) {
+    let mut stage = *first;
+    let mut sum = Lanes::<L>::ZERO;
+    for k in 0..4 {
+        if k > 0 {
+            let mut ahead = Lanes::<L>::ZERO;
+            for i in 0..L {
+                ahead.set(i, x.get(i) + (STAGE_REACH[k] * h) * stage.get(i));
+            }
+            stage = velocity(poses[STAGE_TIME[k]], &ahead);
+        }
+        for i in 0..L {
+            let weighted = sum.get(i) + STAGE_WEIGHT[k] * stage.get(i);
+            sum.set(i, weighted);
+        }
+    }
+    let mut next = Lanes::<L>::ZERO;
+    for i in 0..L {
+        next.set(i, x.get(i) + h * sum.get(i));
+    }
+    (next, stage)
+}
+
+/// The largest distance between the lanes; zero where it is rounding.
+#[inline(always)]
+fn largest_difference<const L: usize>(a: &Lanes<L>, b: &Lanes<L>) -> f32 {
+    let (mut largest, mut scale) = (0.0_f32, 0.0_f32);
+    for i in 0..L {
+        let d = (a.get(i) - b.get(i)).length_squared();
+        let v = b.get(i).length_squared();
+        largest = if d > largest { d } else { largest };
+        scale = if v > scale { v } else { scale };
+    }
+    if largest > ROUNDING * ROUNDING * scale { largest.sqrt() } else { 0.0 }
+}
+
+/// All points of a chunk through one phase.
+pub(super) struct Sweep<'a, 'k> {
+    pub(super) points: &'a mut [Vec3],
+    pub(super) reach: &'a [Reach],
+    pub(super) kernel: &'a Kernel<'k>,
+}
+
+impl WithSimd for Sweep<'_, '_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u32 {
+        sweep::<WIDTH>(self)
+    }
+}
+
+/// Gathers what the phase can reach into blocks, integrates them and puts them back.
+#[inline(always)]
+pub(super) fn sweep<const L: usize>(sweep: Sweep<'_, '_>) -> u32 {
+    let Sweep { points, reach, kernel } = sweep;
+    let active: Vec<usize> =
+        (0..points.len()).filter(|&i| reach.iter().any(|r| r.contains(points[i]))).collect();
+    let mut steps = 0;
+    let mut guess = kernel.phase.duration;
+    for block in active.chunks(L) {
+        let start = Lanes::<L>::gather(points, block);
+        let held = kernel.held(&start);
+        let mut end = start;
+        if held.contains(&false) {
+            steps = steps.max(kernel.integrate(&mut end, &mut guess));
+        }
+        for (lane, &i) in block.iter().enumerate() {
+            if held[lane] {
+                points[i] = kernel.carry(points[i]);
+            } else if end.get(lane) != points[i] {
+                points[i] = end.get(lane);
+            }
+        }
+    }
+    steps
+}
+
+impl Kernel<'_> {
+    /// Which points lie in the inner region of a tool whose motion is known.
+    #[inline(always)]
+    fn held<const L: usize>(&self, x: &Lanes<L>) -> [bool; L] {
+        match (self.rigid, self.phase.fields.as_slice()) {
+            (Some(_), [field]) => field.influence.holds(x, self.phase_time(0.0)),
+            _ => [false; L],
+        }
+    }
+
+    fn carry(&self, x: Vec3) -> Vec3 {
+        let motion = self.rigid.unwrap_or_default();
+        motion.carry(x, self.sign() * self.phase.duration)
+    }
+}
+
+/// Where a field can be felt during its phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach {
+    Everywhere,
+    Box(Bounds),
+    Capsule { start: Vec3, along: Vec3, radius: f32 },
+}
+
+impl Reach {
+    pub(super) fn of(phase: &Phase) -> Vec<Self> {
+        phase.fields.iter().map(|field| Self::of_field(field, phase.duration)).collect()
+    }
+
+    fn of_field(field: &Field, duration: f32) -> Self {
+        let Influence::Fade(fade) = &field.influence else { return Self::Everywhere };
+        match (&fade.region, fade.motion) {
+            (Region::Point(center), Motion::Still) => {
+                Self::Capsule { start: *center, along: Vec3::ZERO, radius: fade.outer }
+            }
+            (Region::Point(center), Motion::Translation { velocity }) => {
+                Self::Capsule { start: *center, along: duration * velocity, radius: fade.outer }
+            }
+            _ => field.influence.reach(duration).map_or(Self::Everywhere, Self::Box),
+        }
+    }
+
+    /// Errs on the side of yes.
+    fn contains(&self, x: Vec3) -> bool {
+        match *self {
+            Self::Everywhere => true,
+            Self::Box(b) => x.cmpge(b.min).all() && x.cmple(b.max).all(),
+            Self::Capsule { start, along, radius } => {
+                let length = along.length_squared().max(f32::MIN_POSITIVE);
+                let s = (along.dot(x - start) / length).clamp(0.0, 1.0);
+                (x - start - s * along).length_squared() <= radius * radius * 1.0001
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What can be wrong with an edit, and what would be right.
+
+use glam::Vec3;
+
+use crate::pathline;
+use crate::run::Cancelled;
+
+/// An edit that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("operation {number} ({name}): {problem}")]
+pub struct Error {
+    /// Which one, counted from one.
+    pub number: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// What is wrong.
+    #[source]
+    pub problem: Problem,
+}
+
+/// What is wrong with an edit.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Problem {
+    /// The fade is empty or inverted.
+    #[error(
+        "the outer radius {outer} must be larger than the inner radius {inner}, for example {}",
+        2.0 * .inner.max(0.5 * .outer.abs())
+    )]
+    EmptyFade {
+        /// Given inner radius.
+        inner: f32,
+        /// Given outer radius.
+        outer: f32,
+    },
+    /// A length that must be positive is not.
+    #[error("{what} is {value}; it must be a positive length")]
+    NotPositive {
+        /// Which parameter.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+    },
+    /// A parameter is NaN or infinite.
+    #[error("{what} is not a finite number")]
+    NotFinite {
+        /// Which parameter.
+        what: &'static str,
+    },
+    /// A direction without length.
+    #[error("{what} is zero; give a direction such as 0,0,1")]
+    NoDirection {
+        /// Which parameter.
+        what: &'static str,
+    },
+    /// The bend's two directions are parallel.
+    #[error("along {along} is parallel to the axis {axis}; it must point across it")]
+    AlongTheAxis {
+        /// Given direction.
+        along: Vec3,
+        /// Given axis.
+        axis: Vec3,
+    },
+    /// A list without entries.
+    #[error("{what} is empty; give at least {least}")]
+    TooFew {
+        /// Which list.
+        what: &'static str,
+        /// How many are needed.
+        least: usize,
+    },
+    /// The twist's heights are in the wrong order.
+    #[error("the twist starts at height {from} and must end above it, not at {to}")]
+    EmptyTwist {
+        /// Height up to which everything stays.
+        from: f32,
+        /// Height from which everything turns.
+        to: f32,
+    },
+    /// Part of the shape would be turned inside out.
+    #[error(
+        "vertex {vertex} lies beyond the centre of the bend: bend by at most {degrees:.2}°, or fade \
+         over a width of at least {width:.4}"
+    )]
+    InsideTheBarrel {
+        /// The first such vertex.
+        vertex: usize,
+        /// Largest angle that works with this width.
+        degrees: f32,
+        /// Smallest width that works with this angle.
+        width: f32,
+    },
+    /// The cylinder that limits an edit cuts through the shape.
+    #[error(
+        "the shape crosses the cylinder of radius {radius} between vertices {inside} and {outside}; \
+         choose a radius that passes between its parts, or none"
+    )]
+    CrossesTheCylinder {
+        /// Given radius.
+        radius: f32,
+        /// A vertex inside.
+        inside: u32,
+        /// Its neighbour outside.
+        outside: u32,
+    },
+    /// The edit needs a surface.
+    #[error("this needs a surface: the shape has no triangles{}", hint(.what))]
+    NeedsTriangles {
+        /// What for.
+        what: &'static str,
+    },
+    /// No part of the surface is near enough.
+    #[error("point {point} of the stroke is farther than {radius} from the surface")]
+    OffTheSurface {
+        /// Which point.
+        point: Vec3,
+        /// The tool's radius.
+        radius: f32,
+    },
+    /// The path lines could not be integrated.
+    #[error(transparent)]
+    Integration(#[from] pathline::Error),
+}
+
+impl From<Cancelled> for Problem {
+    fn from(cancelled: Cancelled) -> Self {
+        Self::Integration(cancelled.into())
+    }
+}
+
+fn hint(what: &str) -> String {
+    format!(" ({what})")
+}
+
+/// Checks that a fade from `inner` to `outer` is one.
+pub(super) fn check_fade(inner: f32, outer: f32) -> Result<(), Problem> {
+    check_finite("the inner radius", inner)?;
+    check_finite("the outer radius", outer)?;
+    if inner < 0.0 {
+        return Err(Problem::NotPositive { what: "the inner radius", value: inner });
+    }
+    if outer <= inner {
+        return Err(Problem::EmptyFade { inner, outer });
+    }
+    Ok(())
+}
+
+pub(super) fn check_finite(what: &'static str, value: f32) -> Result<(), Problem> {
+    if value.is_finite() { Ok(()) } else { Err(Problem::NotFinite { what }) }
+}
+
+pub(super) fn check_point(what: &'static str, value: Vec3) -> Result<(), Problem> {
+    if value.is_finite() { Ok(()) } else { Err(Problem::NotFinite { what }) }
+}
+
+pub(super) fn check_positive(what: &'static str, value: f32) -> Result<(), Problem> {
+    check_finite(what, value)?;
+    if value > 0.0 { Ok(()) } else { Err(Problem::NotPositive { what, value }) }
+}
+
+/// The unit vector along a direction.
+pub(super) fn direction(what: &'static str, value: Vec3) -> Result<Vec3, Problem> {
+    check_point(what, value)?;
+    value.try_normalize().ok_or(Problem::NoDirection { what })
+}

@@ -1,0 +1,237 @@
+//! Shape editing by divergence-free vector fields.
+//!
+//! Every edit is a plain value, an [`Op`]; [`apply`] runs a list of them on positions and triangles,
+//! and returns beside a [`Report`] the [`Path`] the points took, through which other points can be
+//! sent ([`Path::replay`]) and along which an edit can be taken back ([`Path::undo`]).
+//!
+//! | operation | what it does |
+//! |---|---|
+//! | [`Move`] | drags a sphere, capsule or box along a path; what is inside follows, what is around makes room |
+//! | [`Points`] | drags a set of points and what is near them |
+//! | [`Paint`] | pushes the surface in or out along a stroke |
+//! | [`Twist`] | turns about an axis, more with the height; exact, no integration |
+//! | [`Bend`] | bends about an axis; exact, no integration |
+//!
+//! # Limits
+//!
+//! A field keeps volume, a mesh moved through it only up to the size of its triangles (of the order of
+//! one over the vertices). [`Params::exact_volume`] takes that error away.
+//!
+//! # References
+//!
+//! - W. von Funck, H. Theisel, H.-P. Seidel. Vector Field Based Shape Deformations. ACM
+//!   Transactions on Graphics (SIGGRAPH), 2006.
+//! - W. von Funck. Shape Deformations Based on Vector Fields. Thesis, Saarbrücken, 2008; chapters
+//!   2 to 4.
+//!
+//! # Example
+//!
+//! ```
+//! use glam::Vec3;
+//! use supple::sculpt::{self, Move, Op};
+//!
+//! let mut positions = vec![Vec3::ZERO, Vec3::X * 9.0];
+//! let push = Move { by: vec![Vec3::Z], inner: 0.5, outer: 2.0, ..Move::default() };
+//! let (ops, params, run) = ([Op::Move(push)], sculpt::Params::default(), supple::Run::default());
+//! let done = sculpt::apply(&mut positions, &[], &ops, &params, &run)?;
+//! assert_eq!(positions, [Vec3::Z, Vec3::X * 9.0]);
+//! assert_eq!(done.report.moved, 1);
+//! # Ok::<(), sculpt::Error>(())
+//! ```
+
+mod bend;
+mod cylinder;
+mod drag;
+mod error;
+mod freedom;
+mod paint;
+mod path;
+mod points;
+pub mod printed;
+mod tool;
+mod twist;
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+pub use bend::{Bend, BendMap};
+pub use drag::Move;
+pub use error::{Error, Problem};
+pub use paint::{Paint, Side};
+pub use path::{NotReversible, Path, Stage};
+pub use points::Points;
+pub use tool::{Keep, Mirror, Tool};
+pub use twist::{Twist, TwistMap};
+
+use crate::mesh::exact_volume::{self, exact_volume};
+use crate::mesh::volume::volume;
+use crate::{Run, pathline};
+
+/// One edit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Op {
+    /// Drag a tool.
+    Move(Move),
+    /// Drag a set of points.
+    Points(Points),
+    /// Push in or out along a stroke.
+    Paint(Paint),
+    /// Turn about an axis.
+    Twist(Twist),
+    /// Bend about an axis.
+    Bend(Bend),
+}
+
+/// How all edits of a call are carried out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// How finely path lines are integrated.
+    pub integration: pathline::Params,
+    /// Restore the volume exactly at the end, by moving along the normals what was partly moved. What
+    /// lies in the last edit's inner region and what no edit moved stays where it is. Off by default.
+    pub exact_volume: bool,
+}
+
+/// What the edits did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Integration steps, over all edits.
+    pub steps: u64,
+    /// How many points are no longer where they were.
+    pub moved: usize,
+    /// The farthest that one of them went.
+    pub max_displacement: f32,
+    /// Signed volume before; zero without triangles.
+    pub volume_before: f64,
+    /// Signed volume after.
+    pub volume_after: f64,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// Relative change of the volume; zero if there was none to change.
+    #[must_use]
+    pub fn volume_error(&self) -> f64 {
+        if self.volume_before.abs() > 0.0 {
+            self.volume_after / self.volume_before - 1.0
+        } else {
+            0.0
+        }
+    }
+}
+
+/// What [`apply`] returns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Figures.
+    pub report: Report,
+    /// Where every point of space went.
+    pub path: Path,
+}
+
+impl Op {
+    /// Its name on the command line and in scenes.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Move(_) => "move",
+            Self::Points(_) => "points",
+            Self::Paint(_) => "paint",
+            Self::Twist(_) => "twist",
+            Self::Bend(_) => "bend",
+        }
+    }
+
+    fn run(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<(Stage, u64), Problem> {
+        match self {
+            Self::Move(op) => path::flow_through(op.flow()?, positions, params, run),
+            Self::Points(op) => path::flow_through(op.flow()?, positions, params, run),
+            Self::Paint(op) => op.run(positions, triangles, params, run),
+            Self::Twist(op) => Ok((Stage::Twist(op.run(positions, triangles, run)?), 0)),
+            Self::Bend(op) => Ok((Stage::Bend(op.run(positions, triangles, run)?), 0)),
+        }
+    }
+}
+
+/// Carries out the edits one after the other.
+///
+/// `triangles` may be empty: point clouds and curves are moved as well; painting needs them.
+///
+/// # Errors
+///
+/// [`Error`] names the edit and what is wrong with it. The positions are then as they were.
+pub fn apply(
+    positions: &mut [Vec3],
+    triangles: &[[u32; 3]],
+    ops: &[Op],
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<Outcome, Error> {
+    let rest = positions.to_vec();
+    let result = apply_all(positions, triangles, ops, params, run);
+    match result {
+        Ok((path, steps, warnings)) => {
+            let report = Report { steps, warnings, ..measure(&rest, positions, triangles, run) };
+            Ok(Outcome { report, path })
+        }
+        Err(error) => {
+            positions.copy_from_slice(&rest);
+            Err(error)
+        }
+    }
+}
+
+fn apply_all(
+    positions: &mut [Vec3],
+    triangles: &[[u32; 3]],
+    ops: &[Op],
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<(Path, u64, Vec<String>), Error> {
+    let target = volume(positions, triangles, run);
+    let mut path = Path::default();
+    let mut steps = 0;
+    let mut freedom = vec![0.0; positions.len()];
+    for (index, op) in ops.iter().enumerate() {
+        let fail = |problem| Error { number: index + 1, name: op.name(), problem };
+        let before = params.exact_volume.then(|| positions.to_vec());
+        let (stage, taken) =
+            op.run(positions, triangles, &params.integration, run).map_err(fail)?;
+        if let Some(before) = before {
+            freedom::combine(&mut freedom, &stage, &before, positions, run);
+        }
+        path.stages.push(stage);
+        steps += taken;
+        run.report(index as u64 + 1, ops.len() as u64);
+    }
+    let mut warnings = Vec::new();
+    if params.exact_volume && !triangles.is_empty() {
+        let corrected = exact_volume(positions, triangles, target, &freedom, run);
+        if let Err(exact_volume::Error::Unreachable { .. } | exact_volume::Error::Immovable) =
+            &corrected
+        {
+            warnings.extend(corrected.err().map(|e| format!("volume not corrected: {e}")));
+        }
+    }
+    Ok((path, steps, warnings))
+}
+
+fn measure(rest: &[Vec3], positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Report {
+    let pairs = || rest.iter().zip(positions);
+    Report {
+        moved: pairs().filter(|(a, b)| a != b).count(),
+        max_displacement: pairs().map(|(a, b)| a.distance(*b)).fold(0.0, f32::max),
+        volume_before: volume(rest, triangles, run),
+        volume_after: volume(positions, triangles, run),
+        ..Report::default()
+    }
+}

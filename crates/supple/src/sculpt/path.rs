@@ -1,0 +1,107 @@
+//! The way the points of space went during a list of edits.
+
+use glam::Vec3;
+
+use super::bend::BendMap;
+use super::error::Problem;
+use super::twist::TwistMap;
+use crate::Run;
+use crate::field::Flow;
+use crate::pathline::{self, Direction};
+
+/// One edit as a map of space.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stage {
+    /// Along the path lines of a flow.
+    Flow(Flow),
+    /// A twist, in closed form.
+    Twist(TwistMap),
+    /// A bend, in closed form.
+    Bend(BendMap),
+}
+
+/// Edits as maps of space, in the order in which they happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Path {
+    /// One for each edit.
+    pub stages: Vec<Stage>,
+}
+
+/// An edit that cannot be taken back from its result alone.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotReversible {
+    /// Who was inside the cylinder of a bend is not known any more.
+    #[error("edit {number} is a bend limited to a cylinder: restore the shape from before it")]
+    LimitedBend {
+        /// Which one, counted from one.
+        number: usize,
+    },
+    /// The path lines could not be integrated.
+    #[error(transparent)]
+    Integration(#[from] pathline::Error),
+}
+
+impl Path {
+    /// Sends points of the shape before the edits through all of them: vertices added later, another
+    /// resolution of the same shape, a curve drawn on it.
+    ///
+    /// # Errors
+    ///
+    /// As [`pathline::advect`].
+    pub fn replay(
+        &self,
+        points: &mut [Vec3],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<(), pathline::Error> {
+        for stage in &self.stages {
+            match stage {
+                Stage::Flow(flow) => {
+                    pathline::advect(points, flow, params, Direction::Forward, run)?;
+                }
+                Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.forward(*x)),
+                Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.forward(*x)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the edits back, the last one first: flows are integrated backwards, closed forms inverted.
+    /// A correction of the volume is not part of the path and stays.
+    ///
+    /// # Errors
+    ///
+    /// [`NotReversible`], before anything moves if it is known by then.
+    pub fn undo(
+        &self,
+        points: &mut [Vec3],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<(), NotReversible> {
+        let limited = |s: &Stage| matches!(s, Stage::Bend(bend) if bend.is_limited());
+        if let Some(index) = self.stages.iter().position(limited) {
+            return Err(NotReversible::LimitedBend { number: index + 1 });
+        }
+        for stage in self.stages.iter().rev() {
+            match stage {
+                Stage::Flow(flow) => {
+                    pathline::advect(points, flow, params, Direction::Backward, run)?;
+                }
+                Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.backward(*x)),
+                Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.backward(*x)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Moves the positions along a flow and makes it a stage.
+pub(super) fn flow_through(
+    flow: Flow,
+    positions: &mut [Vec3],
+    params: &pathline::Params,
+    run: &Run<'_>,
+) -> Result<(Stage, u64), Problem> {
+    let report = pathline::advect(positions, &flow, params, Direction::Forward, run)?;
+    Ok((Stage::Flow(flow), report.steps))
+}

@@ -1,0 +1,115 @@
+//! Tools, what protects from them, and mirrors.
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::error::{Problem, check_fade, check_point, direction};
+use crate::field::{Fade, Field, Generator, Influence, Motion, Region};
+use crate::mesh::measure::Bounds;
+
+/// The shape of a tool, about its centre.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tool {
+    /// Radii are distances from the centre.
+    #[default]
+    Sphere,
+    /// Radii are distances from a segment.
+    Capsule {
+        /// From the centre to one end of the segment; the other end is opposite.
+        half: Vec3,
+    },
+    /// Radii are distances from an axis-aligned box; everything in the box follows.
+    Box {
+        /// From the centre to a corner.
+        half: Vec3,
+    },
+}
+
+impl Tool {
+    pub(super) fn region(self, center: Vec3) -> Region {
+        match self {
+            Self::Sphere => Region::Point(center),
+            Self::Capsule { half } => Region::Segment([center - half, center + half]),
+            Self::Box { half } => {
+                let half = half.abs();
+                Region::Box(Bounds { min: center - half, max: center + half })
+            }
+        }
+    }
+}
+
+/// A place that an edit must leave alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Keep {
+    /// Middle of the place.
+    pub center: Vec3,
+    /// Its shape. A sphere by default.
+    pub tool: Tool,
+    /// Up to this distance nothing moves. 0.5 by default.
+    pub inner: f32,
+    /// From this distance the edit acts in full. 1 by default.
+    pub outer: f32,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self { center: Vec3::ZERO, tool: Tool::Sphere, inner: 0.5, outer: 1.0 }
+    }
+}
+
+impl Keep {
+    fn fade(&self) -> Result<Fade, Problem> {
+        check_fade(self.inner, self.outer)?;
+        check_point("the centre of what is kept", self.center)?;
+        let region = self.tool.region(self.center);
+        Ok(Fade { region, motion: Motion::Still, inner: self.inner, outer: self.outer })
+    }
+}
+
+/// A plane on whose other side the mirror image of an edit happens at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mirror {
+    /// A point of the plane. The origin by default.
+    pub origin: Vec3,
+    /// Its normal, of any length. The x axis by default.
+    pub normal: Vec3,
+}
+
+impl Default for Mirror {
+    fn default() -> Self {
+        Self { origin: Vec3::ZERO, normal: Vec3::X }
+    }
+}
+
+/// What dragged tools have in common.
+pub(super) struct Drag<'a> {
+    pub(super) region: Region,
+    pub(super) center: Vec3,
+    pub(super) inner: f32,
+    pub(super) outer: f32,
+    pub(super) lateral: f32,
+    pub(super) keep: &'a [Keep],
+    pub(super) mirror: Option<Mirror>,
+}
+
+impl Drag<'_> {
+    /// The tool moving with a velocity; with its mirror image, if there is one.
+    pub(super) fn fields(&self, velocity: Vec3, motion: Motion) -> Result<Vec<Field>, Problem> {
+        check_fade(self.inner, self.outer)?;
+        let fade =
+            Fade { region: self.region.clone(), motion, inner: self.inner, outer: self.outer };
+        let generator = Generator::translation(self.center, velocity);
+        let mut field = Field::new(Influence::Fade(fade), generator, motion);
+        field.lateral = self.lateral.clamp(0.0, 1.0);
+        for keep in self.keep {
+            field.masks.push(keep.fade()?);
+        }
+        let Some(mirror) = self.mirror else { return Ok(vec![field]) };
+        let normal = direction("the mirror's normal", mirror.normal)?;
+        let image = field.mirrored(mirror.origin, normal);
+        Ok(std::iter::once(field).chain(image).collect())
+    }
+}
