@@ -220,7 +220,10 @@ fn least_steps(
 ) -> Result<u32, Error> {
     let bound = match phase.fields.iter().map(|field| field.gradient_bound(bounds)).sum() {
         Some(proven) => proven,
-        None => SAFETY * sampled_gradient(points, phase, direction),
+        None => {
+            let passing = phase.fields.iter().map(|f| f.passing_rate(bounds)).fold(0.0, f32::max);
+            passing.max(SAFETY * sampled_gradient(points, phase, direction))
+        }
     };
     let steps = (phase.duration * bound / INJECTIVE).ceil();
     if steps <= MOST_STEPS {
