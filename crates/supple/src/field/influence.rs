@@ -13,6 +13,8 @@ use crate::mesh::measure::Bounds;
 /// `β` of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Influence {
+    /// One everywhere.
+    Full,
     /// Fades with a region field, `β = 1 − b((r − inner)/(outer − inner))`.
     Fade(Fade),
     /// Fades between two closed curves (thesis, chapter 3).
@@ -61,6 +63,7 @@ impl Influence {
     #[inline(always)]
     pub(crate) fn at(&self, t: f32) -> PosedInfluence<'_> {
         match self {
+            Self::Full => PosedInfluence::Full,
             Self::Fade(fade) => PosedInfluence::Fade(fade, fade.motion.at(t)),
             Self::Between(between) => {
                 let poses = [between.inner.motion.at(t), between.outer.motion.at(t)];
@@ -73,6 +76,7 @@ impl Influence {
     #[must_use]
     pub fn jet(&self, x: DVec3, t: f64) -> Jet {
         match self {
+            Self::Full => Jet::constant(1.0),
             Self::Fade(fade) => {
                 let r = moved_jet(&fade.motion, x, t, |x| fade.region.jet(x));
                 fade_jet(r, f64::from(fade.inner), f64::from(fade.outer))
@@ -135,6 +139,7 @@ fn moved_jet(motion: &Motion, x: DVec3, t: f64, field: impl Fn(DVec3) -> Jet) ->
 /// An influence at one time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PosedInfluence<'a> {
+    Full,
     Fade(&'a Fade, Pose),
     Between(&'a Between, [Pose; 2]),
 }
@@ -144,6 +149,7 @@ impl PosedInfluence<'_> {
     #[inline(always)]
     pub(crate) fn eval<const L: usize>(&self, x: &Lanes<L>) -> ScalarLanes<L> {
         match self {
+            Self::Full => ScalarLanes { value: [1.0; L], gradient: Lanes::ZERO },
             Self::Fade(fade, pose) => {
                 let mut beta = fade.region.eval(&pose.to_rest(x));
                 pose.turn_gradient(&mut beta);

@@ -183,6 +183,22 @@ impl Field {
         Some((0..=128).map(at).fold(0.0, f32::max))
     }
 
+    /// How many widths of its fade the tool moves per unit of time, times a constant that makes steps
+    /// under the bound of injectivity a quarter of a width: what is at rest must not be jumped over.
+    pub(crate) fn passing_rate(&self, shape: &Bounds) -> f32 {
+        let Influence::Fade(fade) = &self.influence else { return 0.0 };
+        let speed = match fade.motion {
+            Motion::Still => 0.0,
+            Motion::Translation { velocity } => velocity.length(),
+            Motion::Rotation { center, speed, .. } => {
+                let bounds = fade.region.bounds(fade.outer).unwrap_or(*shape);
+                let corner = (bounds.max - center).abs().max((bounds.min - center).abs());
+                speed.abs() * corner.length()
+            }
+        };
+        2.8 * speed / (fade.outer - fade.inner)
+    }
+
     /// How far from the generator's centre a point with this `r` may be.
     fn farthest(&self, region: &Region, r: f32, shape: &Bounds) -> f32 {
         let bounds = region.bounds(r).unwrap_or(*shape);

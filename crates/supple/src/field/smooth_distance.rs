@@ -197,9 +197,18 @@ impl CurveDistance {
     pub(crate) fn eval<const L: usize>(&self, x: &Lanes<L>) -> ScalarLanes<L> {
         let x = self.shape.enter(x);
         let mut sum = ScalarLanes::<L>::ZERO;
-        for segment in &self.segments {
-            for i in 0..L {
-                let (value, gradient) = segment.integral(x.get(i));
+        let mut start = [0.0; L];
+        for (k, segment) in self.segments.iter().enumerate() {
+            let is_chained = k > 0 && self.segments[k - 1].joins(segment);
+            if !is_chained {
+                for (i, inverse) in start.iter_mut().enumerate() {
+                    let xi = x.get(i) - segment.start;
+                    *inverse = 1.0 / xi.dot(xi).max(FLOOR_SQUARED).sqrt();
+                }
+            }
+            for (i, inverse) in start.iter_mut().enumerate() {
+                let (value, gradient, end) = segment.integral(x.get(i), *inverse);
+                *inverse = end;
                 sum.value[i] += 0.5 * value;
                 let g = sum.gradient.get(i) + 0.5 * gradient;
                 sum.gradient.set(i, g);
@@ -217,15 +226,19 @@ impl CurveDistance {
 }
 
 impl Segment {
-    /// `∫ l⁻³ ds` and its gradient `−3 ∫ l⁻⁵ (x − y) ds`.
+    fn joins(&self, next: &Self) -> bool {
+        (self.start + self.length * self.along).abs_diff_eq(next.start, 1e-6)
+    }
+
+    /// `∫ l⁻³ ds`, its gradient `−3 ∫ l⁻⁵ (x − y) ds`, and one over the distance to the end, given that
+    /// to the start.
     #[inline(always)]
-    fn integral(&self, x: Vec3) -> (f32, Vec3) {
+    fn integral(&self, x: Vec3, i0: f32) -> (f32, Vec3, f32) {
         let xi = x - self.start;
         let before = self.along.dot(xi);
         let (s0, s1) = (-before, self.length - before);
         let out = xi - before * self.along;
         let h2 = out.dot(out).max(FLOOR_SQUARED);
-        let i0 = 1.0 / (h2 + s0 * s0).sqrt();
         let i1 = 1.0 / (h2 + s1 * s1).sqrt();
         let (g0, g1) = (s0 * i0, s1 * i1);
         let (q0, q1) = (i0 * i0, i1 * i1);
@@ -233,12 +246,16 @@ impl Segment {
         let product = q0 * q1;
         let drop = self.length * (s0 + s1) * product;
         let beyond = s0 * s1 > 0.0;
-        let cubic = if beyond { drop } else { g1 - g0 } / if beyond { g0 + g1 } else { h2 };
+        // Three quotients by one division.
+        let bottom_cubic = if beyond { g0 + g1 } else { h2 };
+        let bottom_rest = if beyond { 1.0 + g0 * g1 } else { h2 };
+        let bottom_ends = i0 + i1;
+        let inverse = 1.0 / (bottom_cubic * bottom_rest * bottom_ends);
+        let cubic = if beyond { drop } else { g1 - g0 } * (bottom_rest * bottom_ends * inverse);
         let rest = if beyond { sum - h2 * product } else { 1.0 - g0 * g1 }
-            / if beyond { 1.0 + g0 * g1 } else { h2 };
-        let quintic = cubic * (rest + sum);
-        let ends = drop / (i0 + i1) * (sum + i0 * i1);
-        (cubic, ends * self.along - quintic * out)
+            * (bottom_cubic * bottom_ends * inverse);
+        let ends = drop * (bottom_cubic * bottom_rest * inverse) * (sum + i0 * i1);
+        (cubic, ends * self.along - cubic * (rest + sum) * out, i1)
     }
 
     fn integral_jet(&self, x: DVec3) -> Jet {

@@ -31,6 +31,9 @@ pub(super) enum Pace {
 /// One phase, prepared.
 pub(super) struct Kernel<'a> {
     phase: &'a Phase,
+    /// Where on the phase's clock the integration begins, and how long it takes.
+    start: f32,
+    duration: f32,
     pace: Pace,
     direction: Direction,
     /// For fixed steps: the fields at the start, middle and end of every step.
@@ -41,13 +44,29 @@ pub(super) struct Kernel<'a> {
 
 impl<'a> Kernel<'a> {
     pub(super) fn new(phase: &'a Phase, pace: Pace, direction: Direction) -> Self {
-        let mut kernel = Self { phase, pace, direction, poses: Vec::new(), rigid: None };
-        if let Pace::Fixed { steps } = pace {
-            let time = |k: u32| phase.duration * k as f32 / (2 * steps) as f32;
-            kernel.poses = (0..=2 * steps).map(|k| kernel.pose(time(k))).collect();
-        }
+        let start = match direction {
+            Direction::Forward => 0.0,
+            Direction::Backward => phase.duration,
+        };
+        let mut kernel = Self::part(phase, [start, phase.duration], pace, direction);
         if let [field] = phase.fields.as_slice() {
             kernel.rigid = field.rigid_motion();
+        }
+        kernel
+    }
+
+    /// Part of a phase: from a time on its clock, for some time.
+    pub(super) fn part(
+        phase: &'a Phase,
+        [start, duration]: [f32; 2],
+        pace: Pace,
+        direction: Direction,
+    ) -> Self {
+        let mut kernel =
+            Self { phase, start, duration, pace, direction, poses: Vec::new(), rigid: None };
+        if let Pace::Fixed { steps } = pace {
+            let time = |k: u32| duration * k as f32 / (2 * steps) as f32;
+            kernel.poses = (0..=2 * steps).map(|k| kernel.pose(time(k))).collect();
         }
         kernel
     }
@@ -61,10 +80,7 @@ impl<'a> Kernel<'a> {
 
     #[inline(always)]
     fn phase_time(&self, since: f32) -> f32 {
-        match self.direction {
-            Direction::Forward => since,
-            Direction::Backward => self.phase.duration - since,
-        }
+        self.start + self.sign() * since
     }
 
     #[inline(always)]
@@ -81,7 +97,7 @@ impl<'a> Kernel<'a> {
     fn integrate<const L: usize>(&self, x: &mut Lanes<L>, guess: &mut f32) -> u32 {
         match self.pace {
             Pace::Fixed { steps } => {
-                let h = self.sign() * self.phase.duration / steps as f32;
+                let h = self.sign() * self.duration / steps as f32;
                 for k in 0..steps as usize {
                     let poses =
                         [&self.poses[2 * k], &self.poses[2 * k + 1], &self.poses[2 * k + 2]];
@@ -104,7 +120,7 @@ impl<'a> Kernel<'a> {
         tolerance: f32,
         longest: f32,
     ) -> u32 {
-        let (end, sign) = (self.phase.duration, self.sign());
+        let (end, sign) = (self.duration, self.sign());
         let shortest = SHORTEST * end;
         let mut since = 0.0_f32;
         let mut start = self.pose(0.0);
@@ -215,7 +231,7 @@ pub(super) fn sweep<const L: usize>(sweep: Sweep<'_, '_>) -> u32 {
     let active: Vec<usize> =
         (0..points.len()).filter(|&i| reach.iter().any(|r| r.contains(points[i]))).collect();
     let mut steps = 0;
-    let mut guess = kernel.phase.duration;
+    let mut guess = kernel.duration;
     for block in active.chunks(L) {
         let start = Lanes::<L>::gather(points, block);
         let held = kernel.held(&start);
@@ -246,7 +262,7 @@ impl Kernel<'_> {
 
     fn carry(&self, x: Vec3) -> Vec3 {
         let motion = self.rigid.unwrap_or_default();
-        motion.carry(x, self.sign() * self.phase.duration)
+        motion.carry(x, self.sign() * self.duration)
     }
 }
 

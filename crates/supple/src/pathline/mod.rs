@@ -22,7 +22,7 @@
 //!
 //! Sixteen neighbours in the order of the points share a step length, so an adaptive result depends
 //! on its neighbours within the tolerance, never on the thread count. For tools between two curves
-//! and masked tools L is sampled and doubled, not proven.
+//! and masked tools L is sampled along some paths, not proven.
 //!
 //! # References
 //!
@@ -72,6 +72,12 @@ const INJECTIVE: f32 = 0.69;
 
 /// Steps of one phase beyond which the parameters are surely wrong.
 const MOST_STEPS: f32 = 200_000.0;
+
+/// Points and times at which the steepness of a field is sampled if no bound is known, and the
+/// factor by which it may be steeper elsewhere.
+const SAMPLES: usize = 48;
+const SAMPLE_TIMES: u32 = 4;
+const SAFETY: f32 = 2.0;
 
 /// How finely to integrate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -173,7 +179,7 @@ fn advect_phase(
     run: &Run<'_>,
 ) -> Result<u32, Error> {
     let Some(bounds) = Bounds::of(points) else { return Ok(0) };
-    let pace = pace(points, phase, params, &bounds)?;
+    let pace = pace(points, phase, params, direction, &bounds)?;
     let reach = Reach::of(phase);
     let kernel = kernel::Kernel::new(phase, pace, direction);
     let arch = pulp::Arch::new();
@@ -188,8 +194,14 @@ fn advect_phase(
     Ok(steps.into_inner())
 }
 
-fn pace(points: &[Vec3], phase: &Phase, params: &Params, bounds: &Bounds) -> Result<Pace, Error> {
-    let needed = least_steps(points, phase, bounds)?;
+fn pace(
+    points: &[Vec3],
+    phase: &Phase,
+    params: &Params,
+    direction: Direction,
+    bounds: &Bounds,
+) -> Result<Pace, Error> {
+    let needed = least_steps(points, phase, direction, bounds)?;
     Ok(match params.method {
         Method::Fixed { steps } => Pace::Fixed { steps: steps.max(needed) },
         Method::Adaptive { tolerance_rel_bbox } => Pace::Adaptive {
@@ -200,35 +212,51 @@ fn pace(points: &[Vec3], phase: &Phase, params: &Params, bounds: &Bounds) -> Res
 }
 
 /// Equal steps that a phase needs at least so that none of them folds.
-///
-/// # Errors
-///
-/// [`Error::TooSteep`] if they are too many.
-pub(crate) fn least_steps(points: &[Vec3], phase: &Phase, bounds: &Bounds) -> Result<u32, Error> {
-    let steps = (phase.duration * gradient_bound(points, phase, bounds) / INJECTIVE).ceil();
+fn least_steps(
+    points: &[Vec3],
+    phase: &Phase,
+    direction: Direction,
+    bounds: &Bounds,
+) -> Result<u32, Error> {
+    let bound = match phase.fields.iter().map(|field| field.gradient_bound(bounds)).sum() {
+        Some(proven) => proven,
+        None => {
+            let passing = phase.fields.iter().map(|f| f.passing_rate(bounds)).fold(0.0, f32::max);
+            passing.max(SAFETY * sampled_gradient(points, phase, direction))
+        }
+    };
+    let steps = (phase.duration * bound / INJECTIVE).ceil();
     if steps <= MOST_STEPS {
         return Ok((steps as u32).max(1));
     }
     Err(Error::TooSteep { steps })
 }
 
-/// A bound of `‖∂v/∂x‖`: proven field by field, or else sampled and doubled.
-fn gradient_bound(points: &[Vec3], phase: &Phase, bounds: &Bounds) -> f32 {
-    let proven = |field: &crate::field::Field| field.gradient_bound(bounds);
-    if let Some(sum) = phase.fields.iter().map(proven).sum::<Option<f32>>() {
-        return sum;
-    }
-    let stride = points.len().div_ceil(128);
+/// The largest `‖∂v/∂x‖` that a few of the points meet on their way.
+fn sampled_gradient(points: &[Vec3], phase: &Phase, direction: Direction) -> f32 {
+    let stride = points.len().div_ceil(SAMPLES);
+    let mut sample: Vec<Vec3> = points.iter().copied().step_by(stride).collect();
+    let part = phase.duration / SAMPLE_TIMES as f32;
     let mut largest = 0.0_f64;
-    for x in points.iter().step_by(stride) {
-        for quarter in 0..=4 {
-            let t = 0.25 * f64::from(quarter) * f64::from(phase.duration);
-            let j = phase.sample(x.as_dvec3(), t).jacobian;
-            let squared: f64 = (0..3).map(|k| j.col(k).length_squared()).sum();
+    for k in 0..=SAMPLE_TIMES {
+        let (since, pace) = (part * k as f32, Pace::Fixed { steps: 4 });
+        let time = match direction {
+            Direction::Forward => since,
+            Direction::Backward => phase.duration - since,
+        };
+        for x in &sample {
+            let j = phase.sample(x.as_dvec3(), f64::from(time)).jacobian;
+            let squared: f64 = (0..3).map(|c| j.col(c).length_squared()).sum();
             largest = largest.max(squared.sqrt());
         }
+        if k < SAMPLE_TIMES {
+            let kernel = kernel::Kernel::part(phase, [time, part], pace, direction);
+            let everywhere = [Reach::Everywhere];
+            let sweep = Sweep { points: &mut sample, reach: &everywhere, kernel: &kernel };
+            pulp::Arch::new().dispatch(sweep);
+        }
     }
-    2.0 * largest as f32
+    largest as f32
 }
 
 #[cfg(test)]

@@ -108,6 +108,26 @@ pub enum Problem {
         /// What for.
         what: &'static str,
     },
+    /// Two boundaries are too near to each other.
+    #[error(
+        "with tubes of thickness {thickness} the boundaries touch: draw them farther apart, or give a \
+         smaller thickness"
+    )]
+    BoundariesTouch {
+        /// Radius of the tubes.
+        thickness: f32,
+    },
+    /// A boundary that can be walked around.
+    #[error(
+        "the {what} boundary does not divide the surface with a tube of thickness {thickness}: close it \
+         around the part that moves, draw it nearer to the surface, or give a larger thickness"
+    )]
+    DoesNotDivide {
+        /// Which one.
+        what: &'static str,
+        /// Radius of the tube.
+        thickness: f32,
+    },
     /// No part of the surface is near enough.
     #[error("point {point} of the stroke is farther than {radius} from the surface")]
     OffTheSurface {

@@ -23,6 +23,7 @@ pub(super) fn combine(
         Stage::Twist(twist) => Box::new(|i| twist.share(before[i])),
         Stage::Bend(bend) => Box::new(|i| bend.share(before[i])),
         Stage::Flow(flow) if has_core(flow) => Box::new(|i| final_share(flow, after[i])),
+        Stage::Boundary(map) => Box::new(|i| map.share(i, after[i])),
         Stage::Flow(_) => {
             let moved = freedom_by_displacement(before, after);
             run.for_each(freedom, |i, f| *f = f.max(moved[i]));

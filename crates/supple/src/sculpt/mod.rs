@@ -11,6 +11,7 @@
 //! | [`Paint`] | pushes the surface in or out along a stroke |
 //! | [`Twist`] | turns about an axis, more with the height; exact, no integration |
 //! | [`Bend`] | bends about an axis; exact, no integration |
+//! | [`Boundary`] | moves what lies inside one curve on the surface and leaves what lies outside another |
 //!
 //! # Limits
 //!
@@ -40,14 +41,17 @@
 //! ```
 
 mod bend;
+mod boundary;
 mod cylinder;
 mod drag;
 mod error;
 mod freedom;
+mod nearest;
 mod paint;
 mod path;
 mod points;
 pub mod printed;
+mod regions;
 mod tool;
 mod twist;
 
@@ -55,11 +59,13 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 pub use bend::{Bend, BendMap};
+pub use boundary::{Boundary, BoundaryMap, Knob};
 pub use drag::Move;
 pub use error::{Error, Problem};
 pub use paint::{Paint, Side};
 pub use path::{NotReversible, Path, Stage};
 pub use points::Points;
+pub use regions::Part;
 pub use tool::{Keep, Mirror, Tool};
 pub use twist::{Twist, TwistMap};
 
@@ -81,6 +87,8 @@ pub enum Op {
     Twist(Twist),
     /// Bend about an axis.
     Bend(Bend),
+    /// Move what lies inside a curve on the surface.
+    Boundary(Boundary),
 }
 
 /// How all edits of a call are carried out.
@@ -142,6 +150,7 @@ impl Op {
             Self::Paint(_) => "paint",
             Self::Twist(_) => "twist",
             Self::Bend(_) => "bend",
+            Self::Boundary(_) => "boundary",
         }
     }
 
@@ -158,6 +167,10 @@ impl Op {
             Self::Paint(op) => op.run(positions, triangles, params, run),
             Self::Twist(op) => Ok((Stage::Twist(op.run(positions, triangles, run)?), 0)),
             Self::Bend(op) => Ok((Stage::Bend(op.run(positions, triangles, run)?), 0)),
+            Self::Boundary(op) => {
+                let (map, steps) = op.run(positions, triangles, params, run)?;
+                Ok((Stage::Boundary(map), steps))
+            }
         }
     }
 }

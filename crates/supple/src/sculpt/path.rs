@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::bend::BendMap;
+use super::boundary::BoundaryMap;
 use super::error::Problem;
 use super::twist::TwistMap;
 use crate::Run;
@@ -18,6 +19,8 @@ pub enum Stage {
     Twist(TwistMap),
     /// A bend, in closed form.
     Bend(BendMap),
+    /// Between curves on the surface.
+    Boundary(BoundaryMap),
 }
 
 /// Edits as maps of space, in the order in which they happened.
@@ -61,12 +64,14 @@ impl Path {
                 }
                 Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.forward(*x)),
                 Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.forward(*x)),
+                Stage::Boundary(map) => map.send(points, params, Direction::Forward, run)?,
             }
         }
         Ok(())
     }
 
-    /// Takes the edits back, the last one first: flows are integrated backwards, closed forms inverted.
+    /// Takes the edits back from the vertices they were made on, the last one first: flows are
+    /// integrated backwards, closed forms inverted.
     /// A correction of the volume is not part of the path and stays.
     ///
     /// # Errors
@@ -89,6 +94,7 @@ impl Path {
                 }
                 Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.backward(*x)),
                 Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.backward(*x)),
+                Stage::Boundary(map) => map.send(points, params, Direction::Backward, run)?,
             }
         }
         Ok(())

@@ -1,0 +1,332 @@
+//! Moving the part of a surface inside one drawn curve, at rest outside another (thesis, chapter 3).
+//!
+//! # Method
+//!
+//! Each curve is a tube: the points whose smooth distance d to it is at most its thickness. The tubes cut
+//! the surface into the handle, which only the inner tube touches and which moves rigidly; the support
+//! between the two, which is integrated with `β = w D_o³/(D_i³ + w D_o³)`, `D = d − thickness`; and the
+//! rest, which stays. The inner curve moves with the handle during the integration. β has two vanishing
+//! derivatives at both tubes, so the pieces fit together C¹.
+//!
+//! # Where we differ from the paper
+//!
+//! - The distances are integrals along the curves and do not depend on how densely they were drawn.
+//! - A third curve between the two, which the source proposes for extreme bends, moves by half: the
+//!   support is then two supports in a row, each with half of the motion.
+//! - A thickness that is not given is the smallest, in steps of a half, whose tube cuts the surface.
+//!
+//! # Limits
+//!
+//! What moves may meet what stays. The two tubes must not touch. Points that were not vertices take the
+//! part of the nearest vertex.
+//!
+//! # References
+//!
+//! - W. von Funck, H. Theisel, H.-P. Seidel. Implicit Boundary Control of Vector Field Based Shape
+//!   Deformations. Mathematics of Surfaces, 2007.
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::error::{Problem, check_finite, check_point, check_positive, direction};
+use super::nearest::Nearest;
+use super::regions::{Curves, Distances, Part, mean_edge};
+use crate::Run;
+use crate::field::smooth_distance::CurveDistance;
+use crate::field::{Between, Field, Flow, Generator, Influence, Motion, Phase, Tube};
+use crate::pathline::{self, Direction};
+
+/// How often an automatic thickness grows by a half before it is given up.
+const GROWTHS: u32 = 10;
+
+/// Moves what lies inside one curve on the surface and leaves what lies outside another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Boundary {
+    /// Closed curve around the part that moves: at least three points on the surface.
+    pub inner: Vec<Vec3>,
+    /// Closed curve beyond which nothing moves: at least three points on the surface.
+    pub outer: Vec<Vec3>,
+    /// Closed curve between the two that moves by half, for extreme bends. None by default.
+    pub middle: Vec<Vec3>,
+    /// Radius of the tubes around the curves, in units of length. By default as thin as possible.
+    pub thickness: Option<f32>,
+    /// How the handle moves. Not at all by default.
+    pub knob: Knob,
+    /// Above one the inner curve reaches farther, below one the outer. 1 by default.
+    pub weight: f32,
+}
+
+impl Default for Boundary {
+    fn default() -> Self {
+        Self {
+            inner: Vec::new(),
+            outer: Vec::new(),
+            middle: Vec::new(),
+            thickness: None,
+            knob: Knob::default(),
+            weight: 1.0,
+        }
+    }
+}
+
+/// How a handle moves.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Knob {
+    /// Straight.
+    Translate {
+        /// Displacement.
+        by: Vec3,
+    },
+    /// About an axis through a joint.
+    Rotate {
+        /// A point of the axis.
+        joint: Vec3,
+        /// Its direction, of any length.
+        axis: Vec3,
+        /// Angle, right-handed.
+        degrees: f32,
+    },
+    /// About a joint, so that a knob points to where it is dragged.
+    Drag {
+        /// The fixed point.
+        joint: Vec3,
+        /// Where the knob is.
+        knob: Vec3,
+        /// Where it is dragged; only the direction from the joint counts.
+        to: Vec3,
+    },
+    /// About the line from a joint to the knob.
+    Twist {
+        /// A point of the axis.
+        joint: Vec3,
+        /// Another.
+        knob: Vec3,
+        /// Angle, right-handed about the way from joint to knob.
+        degrees: f32,
+    },
+}
+
+impl Default for Knob {
+    fn default() -> Self {
+        Self::Translate { by: Vec3::ZERO }
+    }
+}
+
+impl Knob {
+    /// The motion during one unit of time.
+    fn motion(self) -> Result<Motion, Problem> {
+        let rotation = |center: Vec3, axis: Vec3, radians: f32| {
+            check_point("the joint", center)?;
+            check_finite("the angle", radians)?;
+            let axis = direction("the axis", axis)?;
+            Ok(Motion::Rotation { center, axis, speed: radians })
+        };
+        match self {
+            Self::Translate { by } => {
+                check_point("the displacement", by)?;
+                Ok(Motion::Translation { velocity: by })
+            }
+            Self::Rotate { joint, axis, degrees } => rotation(joint, axis, degrees.to_radians()),
+            Self::Twist { joint, knob, degrees } => {
+                rotation(joint, knob - joint, degrees.to_radians())
+            }
+            Self::Drag { joint, knob, to } => {
+                let from = direction("the way from the joint to the knob", knob - joint)?;
+                let to = direction("the way from the joint to where the knob goes", to - joint)?;
+                let angle = from.angle_between(to);
+                let axis = from.cross(to).try_normalize();
+                rotation(joint, axis.unwrap_or(from.any_orthonormal_vector()), angle)
+            }
+        }
+    }
+}
+
+/// A boundary edit, prepared for a surface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundaryMap {
+    rest: Vec<Vec3>,
+    parts: Vec<Part>,
+    motion: Motion,
+    /// Between inner and outer curve, or middle and outer.
+    lower: Phase,
+    /// Between inner and middle curve.
+    upper: Option<Phase>,
+}
+
+impl Boundary {
+    pub(super) fn run(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<(BoundaryMap, u64), Problem> {
+        let map = self.prepare(positions, triangles, run)?;
+        let steps = map.go(positions, &map.parts, params, Direction::Forward, run)?;
+        Ok((map, steps))
+    }
+
+    fn prepare(
+        &self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        run: &Run<'_>,
+    ) -> Result<BoundaryMap, Problem> {
+        if triangles.is_empty() {
+            return Err(Problem::NeedsTriangles { what: "boundaries are drawn on a surface" });
+        }
+        check_positive("the weight", self.weight)?;
+        let motion = self.knob.motion()?;
+        let curves = self.curves()?;
+        let (parts, thickness) = self.cut(&curves, positions, triangles, run)?;
+        let Curves { inner, middle, outer } = curves;
+        let tube = |curve: &CurveDistance, share: f32| Tube {
+            curve: curve.clone(),
+            thickness,
+            motion: motion.slowed(share),
+        };
+        let phase = |fields| Phase { fields, duration: 1.0 };
+        let (lower, upper) = match &middle {
+            None => {
+                let all = self.field(tube(&inner, 1.0), tube(&outer, 0.0), motion, 1.0);
+                (phase(vec![all]), None)
+            }
+            Some(middle) => {
+                let low = self.field(tube(middle, 0.5), tube(&outer, 0.0), motion, 0.5);
+                let high = self.field(tube(&inner, 1.0), tube(middle, 0.5), motion, 0.5);
+                let whole = Field { influence: Influence::Full, ..low.clone() };
+                (phase(vec![low]), Some(phase(vec![high, whole])))
+            }
+        };
+        Ok(BoundaryMap { rest: positions.to_vec(), parts, motion, lower, upper })
+    }
+
+    fn curves(&self) -> Result<Curves, Problem> {
+        let closed = |what: &'static str, points: &[Vec3]| {
+            if points.len() < 3 {
+                return Err(Problem::TooFew { what, least: 3 });
+            }
+            for &p in points {
+                check_point(what, p)?;
+            }
+            Ok(CurveDistance::new(points.to_vec(), true))
+        };
+        let middle = match self.middle.as_slice() {
+            [] => None,
+            points => Some(closed("the middle boundary", points)?),
+        };
+        let inner = closed("the inner boundary", &self.inner)?;
+        Ok(Curves { inner, middle, outer: closed("the outer boundary", &self.outer)? })
+    }
+
+    /// The parts of the surface, and the thickness of the tubes that cut it.
+    fn cut(
+        &self,
+        curves: &Curves,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        run: &Run<'_>,
+    ) -> Result<(Vec<Part>, f32), Problem> {
+        let distances = Distances::new(curves, positions, run);
+        if let Some(thickness) = self.thickness {
+            check_positive("the thickness", thickness)?;
+            return Ok((distances.cut(triangles, thickness)?, thickness));
+        }
+        let mut thickness = 0.5 * mean_edge(positions, triangles);
+        for _ in 0..GROWTHS {
+            match distances.cut(triangles, thickness) {
+                Ok(parts) => return Ok((parts, thickness)),
+                Err(Problem::DoesNotDivide { .. }) => thickness *= 1.5,
+                Err(problem) => return Err(problem),
+            }
+        }
+        Ok((distances.cut(triangles, thickness)?, thickness))
+    }
+
+    /// The motion blended between two tubes, as a share of the handle's.
+    fn field(&self, inner: Tube, outer: Tube, motion: Motion, share: f32) -> Field {
+        let points = inner.curve.points();
+        let middle = points.iter().sum::<Vec3>() / points.len().max(1) as f32;
+        let riding = inner.motion;
+        let generator = match motion {
+            Motion::Still => Generator::translation(middle, Vec3::ZERO),
+            Motion::Translation { velocity } => Generator::translation(middle, share * velocity),
+            Motion::Rotation { center, axis, speed } => {
+                Generator::rotation(center, axis, share * speed)
+            }
+        };
+        let between = Between { inner, outer, weight: self.weight };
+        Field::new(Influence::Between(between), generator, riding)
+    }
+}
+
+impl BoundaryMap {
+    /// What happens to each vertex.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The share of the motion that a vertex takes part in, from where it came to rest.
+    pub(super) fn share(&self, vertex: usize, after: Vec3) -> f64 {
+        let blend = |phase: &Phase| phase.fields[0].influence.jet(after.as_dvec3(), 1.0).value;
+        match (self.parts[vertex], &self.upper) {
+            (Part::Handle, _) => 1.0,
+            (Part::Still, _) => 0.0,
+            (Part::Middle, _) => 0.5,
+            (Part::Upper, Some(upper)) => 0.5 + 0.5 * blend(upper),
+            (Part::Lower, Some(_)) => 0.5 * blend(&self.lower),
+            (Part::Upper | Part::Lower, None) => blend(&self.lower),
+        }
+    }
+
+    /// Sends points of the shape before the edit through it, or back. Points that are not the vertices
+    /// it was prepared for take the part of the nearest vertex.
+    pub(super) fn send(
+        &self,
+        points: &mut [Vec3],
+        params: &pathline::Params,
+        direction: Direction,
+        run: &Run<'_>,
+    ) -> Result<(), pathline::Error> {
+        if direction == Direction::Backward && points.len() == self.parts.len() {
+            self.go(points, &self.parts, params, direction, run)?;
+        } else if let Some(grid) = Nearest::new(&self.rest) {
+            let parts = run.map(points.len(), |i| self.parts[grid.find(points[i])]);
+            self.go(points, &parts, params, direction, run)?;
+        }
+        Ok(())
+    }
+
+    fn go(
+        &self,
+        points: &mut [Vec3],
+        parts: &[Part],
+        params: &pathline::Params,
+        direction: Direction,
+        run: &Run<'_>,
+    ) -> Result<u64, pathline::Error> {
+        let time = if direction == Direction::Forward { 1.0 } else { -1.0 };
+        let half = self.motion.slowed(0.5);
+        let mut steps = 0;
+        for (part, phase) in [(Part::Lower, Some(&self.lower)), (Part::Upper, self.upper.as_ref())]
+        {
+            let Some(phase) = phase else { continue };
+            let members: Vec<usize> = (0..points.len()).filter(|&i| parts[i] == part).collect();
+            let mut moving: Vec<Vec3> = members.iter().map(|&i| points[i]).collect();
+            let flow = Flow { phases: vec![phase.clone()] };
+            steps += pathline::advect(&mut moving, &flow, params, direction, run)?.steps;
+            for (&i, x) in members.iter().zip(moving) {
+                points[i] = x;
+            }
+        }
+        run.for_each(points, |i, x| match parts[i] {
+            Part::Handle => *x = self.motion.carry(*x, time),
+            Part::Middle => *x = half.carry(*x, time),
+            Part::Upper | Part::Lower | Part::Still => {}
+        });
+        Ok(steps)
+    }
+}
