@@ -1,0 +1,3 @@
+//! Pictures and animations as files.
+
+pub mod png;

@@ -1,0 +1,1 @@
+alias Depths = texture_depth_2d;

@@ -1,0 +1,39 @@
+// Averages the 4 × 4 pattern of the occlusion pass within one surface: along rows, then columns.
+
+@group(1) @binding(0) var depth_map: texture_2d<f32>;
+@group(1) @binding(1) var normal_map: texture_2d<f32>;
+@group(1) @binding(2) var occlusion_map: texture_2d<f32>;
+
+fn average(pixel: vec2i, step: vec2i) -> vec4f {
+    let d = textureLoad(depth_map, pixel, 0).r;
+    let here = textureLoad(occlusion_map, pixel, 0);
+    if d >= NOTHING {
+        return here;
+    }
+    let n = (frame.view_from_world * vec4f(from_octahedral(textureLoad(normal_map, pixel, 0).rg), 0.0)).xyz;
+    let position = view_position(vec2f(pixel) + 0.5, d);
+    let reach = 0.04 * frame.occlusion.x + 2.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
+    let limit = vec2i(frame.size.xy) - 1;
+    var sum = here;
+    var weights = 1.0;
+    for (var i = -2; i < 2; i++) {
+        let q = clamp(pixel + i * step, vec2i(0), limit);
+        if i != 0 {
+            let off_plane = abs(dot(view_position(vec2f(q) + 0.5, textureLoad(depth_map, q, 0).r) - position, n));
+            let weight = clamp(2.0 - 2.0 * off_plane / reach, 0.0, 1.0);
+            sum += weight * textureLoad(occlusion_map, q, 0);
+            weights += weight;
+        }
+    }
+    return sum / weights;
+}
+
+@fragment
+fn along_rows(@builtin(position) at: vec4f) -> @location(0) vec4f {
+    return average(vec2i(at.xy), vec2i(1, 0));
+}
+
+@fragment
+fn along_columns(@builtin(position) at: vec4f) -> @location(0) vec4f {
+    return average(vec2i(at.xy), vec2i(0, 1));
+}

@@ -1,0 +1,105 @@
+// Bodies: first a sketch (depth and normals) for occlusion, then the shaded surface.
+
+struct Body {
+    color: vec4f,
+    // roughness, metallic, alpha below which there is nothing, opacity
+    surface: vec4f,
+    // low end, one over the range, row of the colour map in 0..1, 1 if there is a field
+    field: vec4f,
+    // colour and opacity of the wireframe
+    wire: vec4f,
+    // x: width of the wireframe in pixels, y: number of contours
+    extra: vec4f,
+    // value and width, then colour, of each contour
+    contours: array<vec4f, 16>,
+}
+
+@group(1) @binding(0) var<uniform> body: Body;
+@group(1) @binding(1) var base_texture: texture_2d<f32>;
+@group(1) @binding(2) var base_sampler: sampler;
+@group(1) @binding(3) var colormaps: texture_2d<f32>;
+@group(1) @binding(4) var colormap_sampler: sampler;
+
+struct Vertex {
+    @location(0) position: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) color: vec4f,
+    @location(3) uv: vec2f,
+    @location(4) field: f32,
+}
+
+struct Placed {
+    // The same bits in every pass: layers are compared.
+    @builtin(position) @invariant clip: vec4f,
+    @location(0) position: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) color: vec4f,
+    @location(3) uv: vec2f,
+    @location(4) field: f32,
+    @location(5) corner: vec3f,
+}
+
+@vertex
+fn place(v: Vertex, @builtin(vertex_index) index: u32) -> Placed {
+    var p: Placed;
+    p.clip = frame.clip_from_world * vec4f(v.position, 1.0);
+    p.position = v.position;
+    p.normal = v.normal;
+    // Eight bits hold square roots.
+    p.color = v.color * v.color;
+    p.uv = v.uv;
+    p.field = v.field;
+    // Bodies with a wireframe have three vertices a triangle of their own.
+    let k = index % 3u;
+    p.corner = vec3f(f32(k == 0u), f32(k == 1u), f32(k == 2u));
+    return p;
+}
+
+// The normal on the side that is seen: backs are lit like fronts, whatever the winding.
+fn seen_normal(p: Placed) -> vec3f {
+    let face = cross(dpdx(p.position), dpdy(p.position));
+    let towards_eye = mix(frame.world_from_view[2].xyz, frame.eye.xyz - p.position, frame.eye.w);
+    let seen = face * sign(dot(face, towards_eye));
+    let n = select(seen, p.normal, dot(p.normal, p.normal) > 0.25);
+    return normalize(select(n, -n, dot(n, seen) < 0.0));
+}
+
+// Colour and opacity of a body, before light.
+fn body_color(p: Placed) -> vec4f {
+    var c = body.color * p.color;
+    c *= textureSample(base_texture, base_sampler, p.uv);
+    let t = (p.field - body.field.x) * body.field.y;
+    let mapped = textureSampleLevel(colormaps, colormap_sampler, vec2f(t * (255.0 / 256.0) + 0.5 / 256.0, body.field.z), 0.0).rgb;
+    // What is not a number compares false both ways.
+    let known = t >= -1e6 && t <= 1e6;
+    let shown = select(vec3f(0.25), mapped, known);
+    c = select(c, vec4f(shown, c.a), body.field.w > 0.5);
+    let slope = fwidth(p.field);
+    for (var i = 0u; i < u32(body.extra.y); i++) {
+        let contour = body.contours[2u * i];
+        let distance_px = abs(p.field - contour.x) / max(slope, 1e-20);
+        let cover = clamp(0.5 * contour.y + 0.5 - distance_px, 0.0, 1.0);
+        c = vec4f(mix(c.rgb, body.contours[2u * i + 1u].rgb, cover), c.a);
+    }
+    let line_px = p.corner / max(fwidth(p.corner), vec3f(1e-20));
+    let nearest = min(line_px.x, min(line_px.y, line_px.z));
+    let line = clamp(0.5 * body.extra.x + 0.5 - nearest, 0.0, 1.0) * body.wire.a;
+    let wired = body.extra.x > 0.0;
+    return select(c, vec4f(mix(c.rgb, body.wire.rgb, line), max(c.a, line)), wired);
+}
+
+struct Sketch {
+    @location(0) depth: f32,
+    @location(1) normal: vec2f,
+}
+
+@fragment
+fn sketch(p: Placed) -> Sketch {
+    let n = seen_normal(p);
+    let alpha = body.color.a * p.color.a * textureSample(base_texture, base_sampler, p.uv).a;
+    if alpha < body.surface.z {
+        discard;
+    }
+    let depth = -(frame.view_from_world * vec4f(p.position, 1.0)).z;
+    return Sketch(depth, octahedral(n));
+}
