@@ -153,6 +153,25 @@ pub(crate) const LOADED: wgpu::BindingType = wgpu::BindingType::Texture {
     multisampled: false,
 };
 
+/// A texture of several samples a pixel, read sample by sample.
+pub(crate) fn loaded_samples(samples: u32) -> wgpu::BindingType {
+    wgpu::BindingType::Texture {
+        sample_type: wgpu::TextureSampleType::Float { filterable: false },
+        view_dimension: wgpu::TextureViewDimension::D2,
+        multisampled: samples > 1,
+    }
+}
+
+/// A shader for textures of so many samples a pixel.
+pub(crate) fn with_samples(samples: u32, shader: &str) -> String {
+    let types = if samples > 1 {
+        include_str!("samples_many.wgsl")
+    } else {
+        include_str!("samples_one.wgsl")
+    };
+    format!("{types}\n{shader}")
+}
+
 /// A texture read between pixels.
 pub(crate) const SAMPLED: wgpu::BindingType = wgpu::BindingType::Texture {
     sample_type: wgpu::TextureSampleType::Float { filterable: true },

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use glam::Vec4;
 use supple::asset::Alpha;
+use supple::mesh::attribute::COLOR;
 
 use crate::colormap;
 use crate::device::{Gpu, SAMPLED, SAMPLER, uniform};
@@ -31,7 +32,11 @@ struct Block {
 /// How a run of triangles is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    Opaque,
+    /// One colour.
+    Plain,
+    /// A texture, painted colours, a field or a wireframe.
+    Rich,
+    /// A texture that cuts holes.
     Cutout,
     Transparent,
     Ground,
@@ -116,6 +121,7 @@ impl DrawList {
         let plain = Block {
             color: Vec4::ONE,
             surface: Vec4::new(1.0, 0.0, 0.0, 1.0),
+            extra: Vec4::new(0.0, 0.0, 1.0, 0.0),
             ..bytemuck::Zeroable::zeroed()
         };
         self.push(Kind::Ground, triangles, start, None, &plain);
@@ -167,10 +173,14 @@ fn kind_of(body: &Body<'_>, paint: &Paint, painted_alpha: bool) -> Kind {
         }
         Alpha::Opaque | Alpha::Mask(_) => false,
     };
+    let painted = body.mesh.attributes.get(COLOR).is_some();
+    let plain =
+        !painted && paint.texture.is_none() && body.field.is_none() && body.wireframe.is_none();
     match paint.alpha {
         _ if see_through || body.opacity < 1.0 => Kind::Transparent,
         Alpha::Mask(_) => Kind::Cutout,
-        Alpha::Opaque | Alpha::Blend => Kind::Opaque,
+        Alpha::Opaque | Alpha::Blend if plain => Kind::Plain,
+        Alpha::Opaque | Alpha::Blend => Kind::Rich,
     }
 }
 
@@ -304,11 +314,11 @@ impl Uploaded {
         self.draws.iter().any(|d| d.kind == kind)
     }
 
-    /// Records the draws of one kind; pipeline and the other bind groups are set already.
-    pub(crate) fn record(&self, pass: &mut wgpu::RenderPass<'_>, kind: Kind) {
+    /// Records the draws of some kinds; pipeline and the other bind groups are set already.
+    pub(crate) fn record(&self, pass: &mut wgpu::RenderPass<'_>, wanted: impl Fn(Kind) -> bool) {
         pass.set_vertex_buffer(0, self.vertices.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
-        for draw in self.draws.iter().filter(|d| d.kind == kind) {
+        for draw in self.draws.iter().filter(|d| wanted(d.kind)) {
             pass.set_bind_group(1, &self.groups[draw.texture], &[draw.block]);
             pass.draw_indexed(draw.indices.clone(), draw.first_vertex, 0..1);
         }

@@ -102,7 +102,7 @@ impl Frame {
     ) -> Self {
         let camera = &view.camera;
         let view_from_world = camera.view_from_world();
-        let (clip_from_view, unproject) = projection(view, extent, &view_from_world);
+        let (clip_from_view, unproject, depth_terms) = projection(view, extent, &view_from_world);
         let (right, away) = heading(camera);
         let up = up_of(camera);
         let towards = |r: f32, u: f32, b: f32| (r * right + u * up - b * away).normalize_or_zero();
@@ -138,13 +138,19 @@ impl Frame {
             center: extent.center.extend(0.9 * FLOOR_REL_RADIUS * extent.radius),
             backdrop_center: Vec4::new(0.86, 0.865, 0.875, 0.0),
             backdrop_edge: Vec4::new(0.56, 0.575, 0.60, 0.0),
-            flags: Vec4::new(f32::from(view.backdrop == Backdrop::Clear), 0.0, 0.0, 0.0),
+            flags: Vec4::new(
+                f32::from(view.backdrop == Backdrop::Clear),
+                depth_terms[0],
+                depth_terms[1],
+                (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
+            ),
         }
     }
 }
 
-/// The projection, and how to get back from a pixel and a depth.
-fn projection(view: &View<'_>, extent: &Extent, view_from_world: &Mat4) -> (Mat4, Vec4) {
+/// The projection, and how to get back from a pixel and a depth: the terms `unproject` and the last
+/// two of `flags` of `frame.wgsl`.
+fn projection(view: &View<'_>, extent: &Extent, view_from_world: &Mat4) -> (Mat4, Vec4, [f32; 2]) {
     let middle = -view_from_world.transform_point3(extent.center).z;
     let far = (middle + 1.5 * FLOOR_REL_RADIUS * extent.radius).max(extent.radius);
     let aspect = aspect(view.size);
@@ -152,12 +158,15 @@ fn projection(view: &View<'_>, extent: &Extent, view_from_world: &Mat4) -> (Mat4
         Projection::Perspective { fov_y } => {
             let near = (0.5 * (middle - extent.radius)).max(1e-3 * far);
             let t = (0.5 * fov_y).tan();
-            (directx::perspective(fov_y, aspect, near, far), Vec4::new(0.0, 0.0, t * aspect, t))
+            let depth = [(near - far) / (far * near), 1.0 / near];
+            let clip_from_view = directx::perspective(fov_y, aspect, near, far);
+            (clip_from_view, Vec4::new(0.0, 0.0, t * aspect, t), depth)
         }
         Projection::Orthographic { height } => {
             let (y, x) = (0.5 * height, 0.5 * height * aspect);
             let near = middle - FLOOR_REL_RADIUS * extent.radius;
-            (directx::orthographic(-x, x, -y, y, near, far), Vec4::new(x, y, 0.0, 0.0))
+            let clip_from_view = directx::orthographic(-x, x, -y, y, near, far);
+            (clip_from_view, Vec4::new(x, y, 0.0, 0.0), [far - near, near])
         }
     }
 }

@@ -30,14 +30,21 @@ struct Frame {
     center: vec4f,
     backdrop_center: vec4f,
     backdrop_edge: vec4f,
-    // x: 1 if the backdrop is transparent.
+    // 1 if the backdrop is transparent; a, b of distance = 1/(a depth + b), or a depth + b without
+    // perspective; distance from the center beyond which nothing is obscured.
     flags: vec4f,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 
-// Depth of pixels where there is nothing.
-const NOTHING: f32 = 1e30;
+// What the depth buffer holds where there is nothing.
+const NOTHING: f32 = 1.0;
+
+// Distance along the view of a value in the depth buffer.
+fn distance_of(depth: f32) -> f32 {
+    let d = frame.flags.y * depth + frame.flags.z;
+    return select(d, 1.0 / d, frame.eye.w > 0.5);
+}
 
 // The background: a soft pool of light, a little darker to the edges.
 fn backdrop(pixel: vec2f) -> vec3f {
@@ -60,8 +67,17 @@ fn from_octahedral(e: vec2f) -> vec3f {
     return normalize(n);
 }
 
-// Where in camera space the middle of a pixel at depth d is.
+// Where in camera space a pixel at distance d is.
 fn view_position(pixel: vec2f, d: f32) -> vec3f {
     let ndc = (pixel * frame.size.zw * 2.0 - 1.0) * vec2f(1.0, -1.0);
     return vec3f(ndc * (frame.unproject.xy + frame.unproject.zw * d), -d);
+}
+
+fn world_position(pixel: vec2f, d: f32) -> vec3f {
+    return (frame.world_from_view * vec4f(view_position(pixel, d), 1.0)).xyz;
+}
+
+// Unit vector from a point to the camera.
+fn towards_eye(position: vec3f) -> vec3f {
+    return normalize(mix(frame.world_from_view[2].xyz, frame.eye.xyz - position, frame.eye.w));
 }

@@ -1,6 +1,6 @@
 //! Pictures and video without a window.
 //!
-//! A [`View`](view::View) says what is in a picture, as plain data; a [`Renderer`] takes it. On a
+//! A [`View`] says what is in a picture, as plain data; a [`Renderer`] takes it. On a
 //! machine without a GPU, Mesa's software Vulkan stands in for one.
 //!
 //! ```no_run
@@ -17,20 +17,24 @@
 
 pub mod camera;
 pub mod colormap;
+pub mod compare;
 mod device;
 mod draws;
 pub mod encode;
 mod frame;
 mod geometry;
 mod ground;
+mod legend;
 mod occlusion;
 pub mod overlay;
 pub mod picture;
 mod renderer;
+mod shade;
 mod shadow;
+pub mod sheet;
 mod surface;
+pub mod text;
 pub mod texture;
-mod tonemap;
 mod transparent;
 pub mod view;
 
@@ -42,27 +46,32 @@ pub use view::View;
 
 #[cfg(test)]
 mod shaders {
-    /// Every shader as it is given to the driver, with its name.
-    const ALL: [(&str, &str); 8] = [
+    use crate::device::with_samples;
+
+    /// Every shader with its name.
+    const ALL: [(&str, &str); 7] = [
         ("shadow", crate::shadow::SHADER),
         ("surface", crate::surface::SHADER),
         ("occlusion", crate::occlusion::OCCLUDE),
         ("smooth", crate::occlusion::SMOOTH),
-        ("transparent, many samples", crate::transparent::MANY),
-        ("transparent, one sample", crate::transparent::ONE),
-        ("tonemap", crate::tonemap::SHADER),
+        ("transparent", crate::transparent::SHADER),
+        ("shade", crate::shade::SHADER),
         ("overlay", crate::overlay::SHADER),
     ];
 
+    /// As given to the driver, for one sample a pixel and for several.
     #[test]
     fn every_shader_is_valid() {
-        for (name, source) in ALL {
-            let module = naga::front::wgsl::parse_str(source)
-                .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
-            let capabilities = naga::valid::Capabilities::MULTISAMPLED_SHADING;
-            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities)
-                .validate(&module)
-                .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
+        for (name, shader) in ALL {
+            for samples in [1, 4] {
+                let source = with_samples(samples, shader);
+                let module = naga::front::wgsl::parse_str(&source)
+                    .unwrap_or_else(|e| panic!("{name}, {samples}: {}", e.emit_to_string(&source)));
+                let capabilities = naga::valid::Capabilities::MULTISAMPLED_SHADING;
+                naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities)
+                    .validate(&module)
+                    .unwrap_or_else(|e| panic!("{name}, {samples}: {}", e.emit_to_string(&source)));
+            }
         }
     }
 }

@@ -12,7 +12,9 @@
 //! - R. Fernando. Percentage-Closer Soft Shadows. SIGGRAPH Sketches, 2005.
 //! - M. McGuire, M. Mara, D. Luebke. Scalable Ambient Obscurance. High-Performance Graphics, 2012.
 
-use crate::device::{Gpu, LOADED, Recipe, begin, clear, depth, onto, replace};
+use crate::device::{
+    Gpu, LOADED, Recipe, begin, clear, depth, loaded_samples, onto, replace, with_samples,
+};
 use crate::shadow::ShadowPass;
 use crate::surface::SurfaceTargets;
 
@@ -55,9 +57,11 @@ impl OcclusionTargets {
 
 impl OcclusionPass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
-        let occlude_layout = gpu.layout(&[LOADED, LOADED, depth(1), depth(1), LOADED]);
-        let smooth_layout = gpu.layout(&[LOADED, LOADED, LOADED]);
-        let (occlude, smooth) = (gpu.shader("occlusion", OCCLUDE), gpu.shader("smooth", SMOOTH));
+        let (depths, samples) = (depth(gpu.samples), loaded_samples(gpu.samples));
+        let occlude_layout = gpu.layout(&[depths, samples, depth(1), depth(1), LOADED]);
+        let smooth_layout = gpu.layout(&[depths, samples, LOADED]);
+        let occlude = gpu.shader("occlusion", &with_samples(gpu.samples, OCCLUDE));
+        let smooth = gpu.shader("smooth", &with_samples(gpu.samples, SMOOTH));
         let recipe = Recipe {
             label: "occlusion",
             shader: &occlude,
@@ -93,7 +97,7 @@ impl OcclusionPass {
         (sketch, shadow): (&SurfaceTargets, &ShadowPass),
         targets: &OcclusionTargets,
     ) {
-        let (d, n) = (&sketch.sketch_depth, &sketch.sketch_normal);
+        let (d, n) = (&sketch.depth, &sketch.normal);
         let group = |layout: &wgpu::BindGroupLayout, views: &[&wgpu::TextureView]| {
             let resources: Vec<_> =
                 views.iter().map(|&v| wgpu::BindingResource::TextureView(v)).collect();

@@ -1,7 +1,7 @@
 // How much light arrives: soft shadows of the key light, and ambient obscurance.
 
-@group(1) @binding(0) var depth_map: texture_2d<f32>;
-@group(1) @binding(1) var normal_map: texture_2d<f32>;
+@group(1) @binding(0) var depth_map: Depths;
+@group(1) @binding(1) var normal_map: Samples;
 @group(1) @binding(2) var shadow_map: texture_depth_2d;
 @group(1) @binding(3) var veil_map: texture_depth_2d;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
@@ -33,9 +33,9 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, turn: f32) -> f32 {
         direction = GOLDEN * direction;
         let reach = (f32(i) + turn + 0.1) / f32(OBSCURANCE_TAPS);
         let q = clamp(pixel + vec2i(round(direction * max(reach * radius_px, 1.0))), vec2i(0), limit);
-        let d = textureLoad(depth_map, q, 0).r;
-        if d < NOTHING {
-            let v = view_position(vec2f(q) + 0.5, d) - position;
+        let depth = textureLoad(depth_map, q, 0);
+        if depth < NOTHING {
+            let v = view_position(vec2f(q) + 0.5, distance_of(depth)) - position;
             let vv = dot(v, v);
             let near = max(1.0 - vv / (radius * radius), 0.0);
             sum += near * near * near * max(dot(v, n) - 0.012 * radius, 0.0) * inverseSqrt(vv + 1e-4 * radius * radius);
@@ -116,23 +116,28 @@ fn veil(at: vec3f, turn: f32) -> vec3f {
 @fragment
 fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let pixel = vec2i(at.xy);
-    let d = textureLoad(depth_map, pixel, 0).r;
-    if d >= NOTHING {
+    let depth = textureLoad(depth_map, pixel, 0);
+    if depth >= NOTHING {
         return vec4f(1.0);
     }
     let turn = pattern(pixel);
     let n = from_octahedral(textureLoad(normal_map, pixel, 0).rg);
-    let in_view = view_position(at.xy, d);
-    let open = openness(pixel, in_view, (frame.view_from_world * vec4f(n, 0.0)).xyz, turn);
+    let in_view = view_position(at.xy, distance_of(depth));
+    let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
+    // The floor beyond the reach of the bodies is open.
+    var open = 1.0;
+    if distance(position, frame.center.xyz) < frame.flags.w {
+        open = openness(pixel, in_view, (frame.view_from_world * vec4f(n, 0.0)).xyz, turn);
+    }
     let n_l = dot(n, frame.key.xyz);
     if n_l <= 0.0 {
         return vec4f(0.0, 0.0, 0.0, open);
     }
     let slope = min(sqrt(1.0 - n_l * n_l) / max(n_l, 0.05), 6.0);
-    let in_world = (frame.world_from_view * vec4f(in_view, 1.0)).xyz + n * frame.shadow.x * 1.5;
-    let on_map = (frame.shadow_from_world * vec4f(in_world, 1.0)).xyz;
+    let on_map = (frame.shadow_from_world * vec4f(position + n * frame.shadow.x * 1.5, 1.0)).xyz;
+    let margin = frame.shadow.w / (frame.shadow.x * frame.shadow.z);
     var key = vec3f(1.0);
-    if all(on_map.xy > vec2f(-0.2)) && all(on_map.xy < vec2f(1.2)) {
+    if all(on_map.xy > vec2f(-margin)) && all(on_map.xy < vec2f(1.0 + margin)) {
         key = vec3f(key_visibility(on_map, slope, turn));
         if frame.occlusion.w > 0.5 {
             key *= veil(on_map, turn);

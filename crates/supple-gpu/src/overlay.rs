@@ -7,10 +7,10 @@
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::camera::{Camera, Projection};
-use crate::device::{Gpu, LOADED, Recipe, begin, onto};
+use crate::device::{Gpu, Recipe, begin, depth, onto, with_samples};
 use crate::draws::Room;
 use crate::frame::Extent;
-use crate::tonemap::PICTURE;
+use crate::shade::PICTURE;
 
 pub(crate) const SHADER: &str = concat!(include_str!("frame.wgsl"), include_str!("overlay.wgsl"));
 
@@ -287,8 +287,8 @@ pub(crate) struct Input<'a> {
 
 impl OverlayPass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
-        let layout = gpu.layout(&[LOADED]);
-        let shader = gpu.shader("overlay", SHADER);
+        let layout = gpu.layout(&[depth(gpu.samples)]);
+        let shader = gpu.shader("overlay", &with_samples(gpu.samples, SHADER));
         let instance = wgpu::VertexBufferLayout {
             array_stride: size_of::<Instance>() as u64,
             step_mode: wgpu::VertexStepMode::Instance,

@@ -1,7 +1,7 @@
 // Curves and dots of constant width in pixels, drawn over the picture; fainter where a body hides
 // them, and paler with distance.
 
-@group(1) @binding(0) var depth_map: texture_2d<f32>;
+@group(1) @binding(0) var depth_map: Depths;
 
 struct Stroke {
     // pixel, depth, radius in pixels
@@ -36,6 +36,11 @@ fn stretch(s: Stroke, @builtin(vertex_index) i: u32) -> Drawn {
     return Drawn(vec4f(ndc.x, -ndc.y, 0.0, 1.0), s.a, s.b, s.color, s.cue);
 }
 
+fn is_seen(distance: f32, q: vec2i, tolerance: f32) -> bool {
+    let there = textureLoad(depth_map, q, 0);
+    return there >= NOTHING || distance <= distance_of(there) + tolerance;
+}
+
 @fragment
 fn ink(d: Drawn) -> @location(0) vec4f {
     let p = d.clip.xy;
@@ -54,7 +59,7 @@ fn ink(d: Drawn) -> @location(0) vec4f {
     var seen = 0.0;
     for (var k = 0; k < 4; k++) {
         let q = clamp(vec2i(p + vec2f(f32(k & 1), f32(k >> 1u)) - 0.5), vec2i(0), limit);
-        seen += select(0.0, 0.25, depth <= textureLoad(depth_map, q, 0).r + d.cue.z);
+        seen += select(0.0, 0.25, is_seen(depth, q, d.cue.z));
     }
     // Round: light from the upper left.
     let side = off / max(radius, 0.5);

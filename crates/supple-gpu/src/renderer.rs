@@ -7,12 +7,13 @@ use crate::draws::{DrawList, Kind, Room, Store, Uploaded};
 use crate::frame::{Extent, Frame};
 use crate::geometry::{self, Geometry, Unfit};
 use crate::ground;
+use crate::legend;
 use crate::occlusion::{OcclusionPass, OcclusionTargets};
 use crate::overlay::{self, OverlayPass};
 use crate::picture::Image;
+use crate::shade::{PICTURE, ShadePass};
 use crate::shadow::ShadowPass;
 use crate::surface::{SurfacePass, SurfaceTargets};
-use crate::tonemap::{PICTURE, TonemapPass};
 use crate::transparent::{self, TransparentPass, TransparentTargets};
 use crate::view::View;
 
@@ -72,7 +73,7 @@ pub struct Renderer {
     occlusion: OcclusionPass,
     /// Made when the first transparent body comes.
     transparent: Option<TransparentPass>,
-    tonemap: TonemapPass,
+    shade: ShadePass,
     /// Made when the first overlay comes.
     overlay: Option<OverlayPass>,
     targets: Option<Targets>,
@@ -127,7 +128,7 @@ impl Renderer {
             surface: SurfacePass::new(&gpu, &frame_layout, &store.layout),
             occlusion: OcclusionPass::new(&gpu, &frame_layout),
             transparent: None,
-            tonemap: TonemapPass::new(&gpu, &frame_layout),
+            shade: ShadePass::new(&gpu, &frame_layout),
             overlay: None,
             targets: None,
             frame_room: Room::new(wgpu::BufferUsages::UNIFORM),
@@ -172,7 +173,9 @@ impl Renderer {
         }
         let bodies = self.store.upload(&self.gpu, list);
         self.draw(view, &extent, &frame, &bodies);
-        self.read_back()
+        let mut image = self.read_back()?;
+        legend::annotate(&mut image, view);
+        Ok(image)
     }
 
     fn check(&self, view: &View<'_>) -> Result<(), RenderError> {
@@ -211,21 +214,9 @@ impl Renderer {
         let mut encoder =
             gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         self.shadow.record(&mut encoder, &frame, bodies);
-        self.surface.record_sketch(&mut encoder, &targets.surface, &frame, bodies);
-        self.occlusion.record(
-            gpu,
-            &mut encoder,
-            &frame,
-            (&targets.surface, &self.shadow),
-            &targets.occlusion,
-        );
-        self.surface.record(
-            gpu,
-            &mut encoder,
-            (&targets.surface, &targets.occlusion.result),
-            &frame,
-            bodies,
-        );
+        self.surface.record(&mut encoder, &targets.surface, &frame, bodies);
+        let inputs = (&targets.surface, &self.shadow);
+        self.occlusion.record(gpu, &mut encoder, &frame, inputs, &targets.occlusion);
         let mut veil = &self.shadow.passed;
         if veiled {
             let pass = self.transparent.get_or_insert_with(|| {
@@ -235,20 +226,16 @@ impl Renderer {
                 targets.transparent.get_or_insert_with(|| TransparentTargets::new(gpu, view.size));
             let input = transparent::Input {
                 targets: layers,
-                opaque_depth: &targets.surface.depth_samples,
+                opaque_depth: &targets.surface.depth,
                 shadow_map: &self.shadow.map,
                 layers: view.layers.max(1),
             };
             pass.record(gpu, &mut encoder, &frame, bodies, &input);
             veil = &layers.light;
         }
-        self.tonemap.record(
-            gpu,
-            &mut encoder,
-            &frame,
-            [&targets.surface.light, veil],
-            &targets.picture,
-        );
+        let SurfaceTargets { depth, normal, color } = &targets.surface;
+        let inputs = [depth, normal, color, &targets.occlusion.result, veil];
+        self.shade.record(gpu, &mut encoder, &frame, inputs, &targets.picture);
         if !view.overlays.is_empty() {
             let pass =
                 self.overlay.get_or_insert_with(|| OverlayPass::new(gpu, &self.frame_layout));
@@ -257,7 +244,7 @@ impl Renderer {
                 camera: &view.camera,
                 size: view.size,
                 extent,
-                scene_depth: &targets.surface.sketch_depth,
+                scene_depth: &targets.surface.depth,
                 picture: &targets.picture,
             };
             pass.record(gpu, &mut encoder, &frame, &input);

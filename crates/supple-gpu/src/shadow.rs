@@ -94,10 +94,10 @@ impl ShadowPass {
             let mut pass = begin(encoder, "shadow", &[], Some((&self.map, far)));
             pass.set_bind_group(0, frame, &[]);
             pass.set_pipeline(&self.opaque);
-            bodies.record(&mut pass, Kind::Opaque);
+            bodies.record(&mut pass, |kind| matches!(kind, Kind::Plain | Kind::Rich));
             if bodies.has(Kind::Cutout) {
                 pass.set_pipeline(&self.cutout);
-                bodies.record(&mut pass, Kind::Cutout);
+                bodies.record(&mut pass, |kind| kind == Kind::Cutout);
             }
         }
         if !bodies.has(Kind::Transparent) {
@@ -107,12 +107,12 @@ impl ShadowPass {
             let mut pass = begin(encoder, "veil", &[], Some((&self.veil, far)));
             pass.set_bind_group(0, frame, &[]);
             pass.set_pipeline(&self.opaque);
-            bodies.record(&mut pass, Kind::Transparent);
+            bodies.record(&mut pass, |kind| kind == Kind::Transparent);
         }
         let mut pass =
             begin(encoder, "transmittance", &[onto(&self.passed, None, clear(1.0))], None);
         pass.set_bind_group(0, frame, &[]);
         pass.set_pipeline(&self.transmittance);
-        bodies.record(&mut pass, Kind::Transparent);
+        bodies.record(&mut pass, |kind| kind == Kind::Transparent);
     }
 }

@@ -1,4 +1,4 @@
-// Bodies: first a sketch (depth and normals) for occlusion, then the shaded surface.
+// Bodies: a sketch of depth, normals and colours that is lit later.
 
 struct Body {
     color: vec4f,
@@ -8,7 +8,7 @@ struct Body {
     field: vec4f,
     // colour and opacity of the wireframe
     wire: vec4f,
-    // x: width of the wireframe in pixels, y: number of contours
+    // width of the wireframe in pixels, number of contours, 1 for the floor
     extra: vec4f,
     // value and width, then colour, of each contour
     contours: array<vec4f, 16>,
@@ -31,19 +31,17 @@ struct Vertex {
 struct Placed {
     // The same bits in every pass: layers are compared.
     @builtin(position) @invariant clip: vec4f,
-    @location(0) position: vec3f,
-    @location(1) normal: vec3f,
-    @location(2) color: vec4f,
-    @location(3) uv: vec2f,
-    @location(4) field: f32,
-    @location(5) corner: vec3f,
+    @location(0) normal: vec3f,
+    @location(1) color: vec4f,
+    @location(2) uv: vec2f,
+    @location(3) field: f32,
+    @location(4) corner: vec3f,
 }
 
 @vertex
 fn place(v: Vertex, @builtin(vertex_index) index: u32) -> Placed {
     var p: Placed;
     p.clip = frame.clip_from_world * vec4f(v.position, 1.0);
-    p.position = v.position;
     p.normal = v.normal;
     // Eight bits hold square roots.
     p.color = v.color * v.color;
@@ -55,12 +53,24 @@ fn place(v: Vertex, @builtin(vertex_index) index: u32) -> Placed {
     return p;
 }
 
+// Bodies of one colour: most of them, and the largest.
+struct PlacedPlain {
+    @builtin(position) @invariant clip: vec4f,
+    @location(0) normal: vec3f,
+}
+
+@vertex
+fn place_plain(v: Vertex) -> PlacedPlain {
+    return PlacedPlain(frame.clip_from_world * vec4f(v.position, 1.0), v.normal);
+}
+
 // The normal on the side that is seen: backs are lit like fronts, whatever the winding.
-fn seen_normal(p: Placed) -> vec3f {
-    let face = cross(dpdx(p.position), dpdy(p.position));
-    let towards_eye = mix(frame.world_from_view[2].xyz, frame.eye.xyz - p.position, frame.eye.w);
-    let seen = face * sign(dot(face, towards_eye));
-    let n = select(seen, p.normal, dot(p.normal, p.normal) > 0.25);
+fn seen_normal(clip: vec4f, normal: vec3f) -> vec3f {
+    let position = view_position(clip.xy, distance_of(clip.z));
+    let across = cross(dpdx(position), dpdy(position));
+    // Rows run down the picture: the cross product points away from the camera.
+    let seen = (frame.world_from_view * vec4f(-across, 0.0)).xyz;
+    let n = select(seen, normal, dot(normal, normal) > 0.25);
     return normalize(select(n, -n, dot(n, seen) < 0.0));
 }
 
@@ -89,17 +99,29 @@ fn body_color(p: Placed) -> vec4f {
 }
 
 struct Sketch {
-    @location(0) depth: f32,
-    @location(1) normal: vec2f,
+    @location(0) normal: vec2f,
+    // Colour, and the surface in the last eight bits: 0 for the floor, else roughness in six bits and
+    // metal in two.
+    @location(1) color: vec4f,
+}
+
+fn surface_bits() -> f32 {
+    let rough = clamp(round(body.surface.x * 63.0), 1.0, 63.0);
+    let metal = round(body.surface.y * 3.0);
+    return select((metal * 64.0 + rough) / 255.0, 0.0, body.extra.z > 0.5);
+}
+
+@fragment
+fn sketch_plain(p: PlacedPlain) -> Sketch {
+    return Sketch(octahedral(seen_normal(p.clip, p.normal)), vec4f(body.color.rgb, surface_bits()));
 }
 
 @fragment
 fn sketch(p: Placed) -> Sketch {
-    let n = seen_normal(p);
-    let alpha = body.color.a * p.color.a * textureSample(base_texture, base_sampler, p.uv).a;
-    if alpha < body.surface.z {
+    let n = seen_normal(p.clip, p.normal);
+    let c = body_color(p);
+    if c.a < body.surface.z {
         discard;
     }
-    let depth = -(frame.view_from_world * vec4f(p.position, 1.0)).z;
-    return Sketch(depth, octahedral(n));
+    return Sketch(octahedral(n), vec4f(c.rgb, surface_bits()));
 }

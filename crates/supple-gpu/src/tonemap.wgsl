@@ -1,7 +1,4 @@
-// From light to the picture: transparent over opaque over backdrop, highlights rolled off.
-
-@group(1) @binding(0) var opaque: texture_2d<f32>;
-@group(1) @binding(1) var transparent: texture_2d<f32>;
+// From light to eight bits.
 
 // Khronos PBR Neutral: colours stay what they are, only highlights are compressed.
 fn neutral(light: vec3f) -> vec3f {
@@ -33,19 +30,4 @@ fn dither(p: vec2u) -> f32 {
         v = (v << 2u) | (((x >> i) & 1u) << 1u) | ((y >> i) & 1u);
     }
     return (f32(v) + 0.5) / 64.0 - 0.5;
-}
-
-@fragment
-fn develop(@builtin(position) at: vec4f) -> @location(0) vec4f {
-    let pixel = vec2i(at.xy);
-    let behind = textureLoad(opaque, pixel, 0);
-    let veil = select(vec4f(0.0), textureLoad(transparent, pixel, 0), frame.occlusion.w > 0.5);
-    let clear = frame.flags.x > 0.5;
-    let over = veil + (1.0 - veil.a) * behind;
-    if clear {
-        let straight = neutral(over.rgb / max(over.a, 1e-4));
-        return vec4f(encoded(straight) + dither(vec2u(at.xy)) / 255.0, over.a);
-    }
-    let light = over.rgb + (1.0 - over.a) * backdrop(at.xy);
-    return vec4f(encoded(neutral(light)) + dither(vec2u(at.xy)) / 255.0, 1.0);
 }

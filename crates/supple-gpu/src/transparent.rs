@@ -18,27 +18,18 @@
 //!
 //! - C. Everitt. Interactive Order-Independent Transparency. NVIDIA, 2001.
 
-use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, depth, onto};
+use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, depth, onto, with_samples};
 use crate::draws::{Kind, Uploaded, VERTEX_LAYOUT};
-use crate::surface::LIGHT;
 
-macro_rules! shader {
-    ($samples:literal) => {
-        concat!(
-            include_str!($samples),
-            include_str!("frame.wgsl"),
-            include_str!("surface.wgsl"),
-            include_str!("light.wgsl"),
-            include_str!("transparent.wgsl")
-        )
-    };
-}
+pub(crate) const SHADER: &str = concat!(
+    include_str!("frame.wgsl"),
+    include_str!("surface.wgsl"),
+    include_str!("light.wgsl"),
+    include_str!("transparent.wgsl")
+);
 
-/// For several samples a pixel.
-pub(crate) const MANY: &str = shader!("samples_many.wgsl");
-
-/// For one sample a pixel.
-pub(crate) const ONE: &str = shader!("samples_one.wgsl");
+/// Light is kept in half floats until it is developed.
+const LIGHT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 
 /// The pipelines.
 #[derive(Debug)]
@@ -75,13 +66,13 @@ impl TransparentPass {
         body: &wgpu::BindGroupLayout,
     ) -> Self {
         let many = gpu.samples > 1;
-        let shader = gpu.shader("transparent", if many { MANY } else { ONE });
+        let shader = gpu.shader("transparent", &with_samples(gpu.samples, SHADER));
         let layout = gpu.layout(&[depth(gpu.samples), depth(gpu.samples), depth(1)]);
         let peel = Recipe {
             label: "peel",
             shader: &shader,
             layouts: &[frame, body, &layout],
-            vertex: "place",
+            vertex: "place_plain",
             fragment: Some(if many { "peel_samples" } else { "peel_single" }),
             buffers: &[Some(VERTEX_LAYOUT)],
             targets: &[],
@@ -100,6 +91,7 @@ impl TransparentPass {
         };
         let shade = gpu.pipeline(&Recipe {
             label: "shade layer",
+            vertex: "place",
             fragment: Some("shade_layer"),
             targets: &[Some(target)],
             depth: Some(Depth { write: false, compare: wgpu::CompareFunction::Equal }),
@@ -134,7 +126,7 @@ impl TransparentPass {
                 pass.set_bind_group(0, frame, &[]);
                 pass.set_bind_group(2, &group(before), &[]);
                 pass.set_pipeline(&self.peel);
-                bodies.record(&mut pass, Kind::Transparent);
+                bodies.record(&mut pass, |kind| kind == Kind::Transparent);
             }
             let load = if layer == 0 { clear(0.0) } else { wgpu::LoadOp::Load };
             let last = layer + 1 == input.layers;
@@ -147,7 +139,7 @@ impl TransparentPass {
             pass.set_bind_group(0, frame, &[]);
             pass.set_bind_group(2, &group(before), &[]);
             pass.set_pipeline(&self.shade);
-            bodies.record(&mut pass, Kind::Transparent);
+            bodies.record(&mut pass, |kind| kind == Kind::Transparent);
         }
     }
 }

@@ -13,14 +13,14 @@ fn is_next(clip: vec4f, i: u32) -> bool {
 }
 
 @fragment
-fn peel_samples(p: Placed, @builtin(sample_index) i: u32) {
+fn peel_samples(p: PlacedPlain, @builtin(sample_index) i: u32) {
     if !is_next(p.clip, i) {
         discard;
     }
 }
 
 @fragment
-fn peel_single(p: Placed) {
+fn peel_single(p: PlacedPlain) {
     if !is_next(p.clip, 0u) {
         discard;
     }
@@ -46,11 +46,12 @@ fn key_arrives(position: vec3f, n: vec3f) -> f32 {
 // Light and cover of the layer, multiplied. A slanted sheet is longer to look through.
 @fragment
 fn shade_layer(p: Placed) -> @location(0) vec4f {
-    let n = seen_normal(p);
+    let n = seen_normal(p.clip, p.normal);
     let c = body_color(p);
-    let v = normalize(mix(frame.world_from_view[2].xyz, frame.eye.xyz - p.position, frame.eye.w));
+    let position = world_position(p.clip.xy, distance_of(p.clip.z));
+    let v = towards_eye(position);
     let slant = clamp(abs(dot(n, v)), 0.25, 1.0);
     let cover = 1.0 - pow(1.0 - clamp(c.a * body.surface.w, 0.0, 1.0), 1.0 / slant);
-    let key = key_arrives(p.position, n);
-    return vec4f(lit(c.rgb, n, p.position, vec3f(key), 1.0) * cover, cover);
+    let m = Material(c.rgb, body.surface.x, body.surface.y);
+    return vec4f(lit(m, n, v, vec3f(key_arrives(position, n)), 1.0) * cover, cover);
 }
