@@ -119,7 +119,7 @@ impl Gpu {
             .enumerate()
             .map(|(i, &ty)| wgpu::BindGroupLayoutEntry {
                 binding: i as u32,
-                visibility: wgpu::ShaderStages::VERTEX_FRAGMENT,
+                visibility: visibility(&ty),
                 ty,
                 count: None,
             })
@@ -152,6 +152,16 @@ pub(crate) const LOADED: wgpu::BindingType = wgpu::BindingType::Texture {
     view_dimension: wgpu::TextureViewDimension::D2,
     multisampled: false,
 };
+
+/// Lists that are written are for fragments only.
+fn visibility(binding: &wgpu::BindingType) -> wgpu::ShaderStages {
+    match binding {
+        wgpu::BindingType::Buffer { ty: wgpu::BufferBindingType::Storage { .. }, .. } => {
+            wgpu::ShaderStages::FRAGMENT
+        }
+        _ => wgpu::ShaderStages::VERTEX_FRAGMENT,
+    }
+}
 
 /// A texture of several samples a pixel, read sample by sample.
 pub(crate) fn loaded_samples(samples: u32) -> wgpu::BindingType {
@@ -196,6 +206,15 @@ pub(crate) fn uniform(has_dynamic_offset: bool) -> wgpu::BindingType {
     wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Uniform,
         has_dynamic_offset,
+        min_binding_size: None,
+    }
+}
+
+/// A list in memory.
+pub(crate) fn storage(read_only: bool) -> wgpu::BindingType {
+    wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Storage { read_only },
+        has_dynamic_offset: false,
         min_binding_size: None,
     }
 }
@@ -271,12 +290,12 @@ pub(crate) fn replace(format: wgpu::TextureFormat) -> Option<wgpu::ColorTargetSt
     Some(format.into())
 }
 
-/// Begins a pass over colour targets (cleared to the given colours) and a depth buffer.
+/// Begins a pass over colour targets and a depth buffer, which is only read where it is not loaded.
 pub(crate) fn begin<'e>(
     encoder: &'e mut wgpu::CommandEncoder,
     label: &str,
     colors: &[Option<wgpu::RenderPassColorAttachment<'_>>],
-    depth: Option<(&wgpu::TextureView, wgpu::LoadOp<f32>)>,
+    depth: Option<(&wgpu::TextureView, Option<wgpu::LoadOp<f32>>)>,
 ) -> wgpu::RenderPass<'e> {
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some(label),
@@ -284,7 +303,7 @@ pub(crate) fn begin<'e>(
         depth_stencil_attachment: depth.map(|(view, load)| {
             wgpu::RenderPassDepthStencilAttachment {
                 view,
-                depth_ops: Some(wgpu::Operations { load, store: wgpu::StoreOp::Store }),
+                depth_ops: load.map(|load| wgpu::Operations { load, store: wgpu::StoreOp::Store }),
                 stencil_ops: None,
             }
         }),

@@ -136,8 +136,8 @@ impl Frame {
                 f32::from(veiled),
             ),
             center: extent.center.extend(0.9 * FLOOR_REL_RADIUS * extent.radius),
-            backdrop_center: Vec4::new(0.86, 0.865, 0.875, 0.0),
-            backdrop_edge: Vec4::new(0.56, 0.575, 0.60, 0.0),
+            backdrop_center: Vec4::new(0.90, 0.905, 0.915, 0.0),
+            backdrop_edge: Vec4::new(0.64, 0.655, 0.68, 0.0),
             flags: Vec4::new(
                 f32::from(view.backdrop == Backdrop::Clear),
                 depth_terms[0],

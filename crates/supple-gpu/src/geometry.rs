@@ -43,6 +43,9 @@ pub enum Unfit {
         /// How many vertices there are.
         vertices: usize,
     },
+    /// The place of the body in the scene is not finite.
+    #[error("its transform is not finite")]
+    Transform,
     /// The mesh contradicts itself.
     #[error(transparent)]
     Defect(#[from] supple::mesh::tri::Defect),
@@ -65,7 +68,16 @@ pub(crate) fn check(body: &Body<'_>) -> Result<(), Unfit> {
             _ => {}
         }
     }
-    Ok(())
+    if !body.transform.is_finite() {
+        return Err(Unfit::Transform);
+    }
+    match body.frame_positions().iter().position(|p| !p.is_finite()) {
+        Some(vertex) => {
+            let position = body.frame_positions()[vertex];
+            Err(supple::mesh::tri::Defect::NotFinite { vertex, position }.into())
+        }
+        None => Ok(()),
+    }
 }
 
 impl Geometry {
@@ -92,6 +104,9 @@ impl Geometry {
                 }
                 geometry.indices[t][k] = at;
             }
+        }
+        if body.transform.determinant() < 0.0 {
+            geometry.indices.iter_mut().for_each(|t| t.swap(1, 2));
         }
         geometry
     }
@@ -143,8 +158,7 @@ impl Source<'_> {
         let i = mesh.triangles[t][k] as usize;
         let positions = self.body.frame_positions();
         let normal = match self.normals {
-            // The shader takes the normal of the triangle where there is none.
-            Normals::Flat => Vec3::ZERO,
+            Normals::Flat => face_normal(mesh.triangles[t].map(|i| positions[i as usize])),
             Normals::Vertex(n) => n[i],
             Normals::Corner { values, index } => values[index[t][k] as usize],
         };
@@ -154,7 +168,7 @@ impl Source<'_> {
         };
         Vertex {
             position: self.body.transform.transform_point3(positions[i]).to_array(),
-            normal: (self.turn * normal).normalize_or_zero().to_array(),
+            normal: (self.turn * normal.normalize_or_zero()).normalize_or_zero().to_array(),
             color: self.colors.as_ref().map_or([255; 4], |c| c[i]),
             uv: uv.to_array(),
             field: self.body.field.as_ref().map_or(0.0, |f| f.values[i]),
@@ -201,8 +215,37 @@ impl Normals {
         Self::Vertex(vertex_normals(body.frame_positions(), &body.mesh.triangles, &Run::default()))
     }
 
-    /// The normals of the frame, or of the file if the positions are the file's too.
+    /// The normals of the frame, or of the file if the positions are the file's too, on the side the
+    /// triangles face.
     fn given(body: &Body<'_>) -> Option<Self> {
+        let mut normals = Self::as_given(body)?;
+        let facing = normals.facing(body);
+        let (Self::Vertex(values) | Self::Corner { values, .. }) = &mut normals else {
+            return Some(normals);
+        };
+        if facing < 0.0 {
+            values.iter_mut().for_each(|n| *n = -*n);
+        }
+        Some(normals)
+    }
+
+    /// Positive if the normals are on the side the triangles face, over the whole mesh.
+    fn facing(&self, body: &Body<'_>) -> f64 {
+        let positions = body.frame_positions();
+        let sum = |(t, triangle): (usize, &[u32; 3])| {
+            let [a, b, c] = triangle.map(|i| positions[i as usize]);
+            let face = (b - a).cross(c - a);
+            let at = |k: usize| match self {
+                Self::Flat => face,
+                Self::Vertex(n) => n[triangle[k] as usize],
+                Self::Corner { values, index } => values[index[t][k] as usize],
+            };
+            f64::from(face.dot(at(0) + at(1) + at(2)))
+        };
+        body.mesh.triangles.iter().enumerate().map(sum).sum()
+    }
+
+    fn as_given(body: &Body<'_>) -> Option<Self> {
         if let Some(normals) = body.normals {
             return Some(Self::Vertex(normals.to_vec()));
         }

@@ -49,12 +49,13 @@ mod shaders {
     use crate::device::with_samples;
 
     /// Every shader with its name.
-    const ALL: [(&str, &str); 7] = [
+    const ALL: [(&str, &str); 8] = [
         ("shadow", crate::shadow::SHADER),
         ("surface", crate::surface::SHADER),
         ("occlusion", crate::occlusion::OCCLUDE),
         ("smooth", crate::occlusion::SMOOTH),
-        ("transparent", crate::transparent::SHADER),
+        ("gather", crate::transparent::GATHER),
+        ("resolve", crate::transparent::RESOLVE),
         ("shade", crate::shade::SHADER),
         ("overlay", crate::overlay::SHADER),
     ];

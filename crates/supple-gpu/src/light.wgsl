@@ -12,7 +12,8 @@ fn reflect_light(m: Material, n: vec3f, v: vec3f, l: vec3f, color: vec3f) -> vec
     let n_v = max(dot(n, v), 1e-3);
     let h = normalize(l + v);
     let n_h = max(dot(n, h), 0.0);
-    let a = max(m.roughness * m.roughness, 0.03);
+    // The lights are large: their highlights are never small.
+    let a = max(m.roughness * m.roughness, 0.09);
     let k = n_h * n_h * (a * a - 1.0) + 1.0;
     let spread = a * a / (4.0 * k * k);
     let visible = 1.0 / max(mix(2.0 * n_l * n_v, n_l + n_v, a), 1e-3);

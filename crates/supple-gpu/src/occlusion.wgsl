@@ -8,7 +8,7 @@
 
 const OBSCURANCE_TAPS: i32 = 10;
 const BLOCKER_TAPS: i32 = 8;
-const FILTER_TAPS: i32 = 12;
+const FILTER_TAPS: i32 = 16;
 // Turn by the golden angle: successive taps of a spiral never line up.
 const GOLDEN = mat2x2f(-0.737369, 0.675490, -0.675490, -0.737369);
 
@@ -97,11 +97,25 @@ fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
 fn veil(at: vec3f, turn: f32) -> vec3f {
     let map_width = frame.shadow.x * frame.shadow.z;
     let softness = frame.key.w;
-    let first = textureLoad(veil_map, shadow_texel(at.xy), 0);
-    let gap = select(0.5 * at.z, at.z - first, first < at.z) * frame.shadow.y;
-    let width = clamp(softness * gap / map_width, 2.0 / frame.shadow.z, frame.shadow.w / map_width);
+    let search = min(softness * at.z * frame.shadow.y, frame.shadow.w) / map_width;
     let angle = 6.2831853 * turn;
     var direction = vec2f(cos(angle), sin(angle));
+    var sheets = 0.0;
+    var depth = 0.0;
+    for (var i = 0; i < BLOCKER_TAPS; i++) {
+        direction = GOLDEN * direction;
+        let uv = at.xy + direction * sqrt((f32(i) + 0.5) / f32(BLOCKER_TAPS)) * search;
+        let z = textureLoad(veil_map, shadow_texel(uv), 0);
+        if z < min(at.z - 0.001, 1.0) && inside(uv) {
+            sheets += 1.0;
+            depth += z;
+        }
+    }
+    if sheets == 0.0 {
+        return vec3f(1.0);
+    }
+    let gap = (at.z - depth / sheets) * frame.shadow.y;
+    let width = clamp(softness * gap / map_width, 2.0 / frame.shadow.z, frame.shadow.w / map_width);
     var passed = vec3f(0.0);
     for (var i = 0; i < FILTER_TAPS; i++) {
         direction = GOLDEN * direction;

@@ -91,6 +91,15 @@ struct Stroke {
     /// Radius at each end, in pixels.
     radii: [f32; 2],
     color: [u8; 4],
+    /// The point before and the point after on the same curve: there the stroke ends where the next
+    /// one begins. Without, the end is round.
+    joins: [Option<Vec3>; 2],
+}
+
+impl Stroke {
+    fn round(ends: [Vec3; 2], radii: [f32; 2], color: [u8; 4]) -> Self {
+        Self { ends, radii, color, joins: [None; 2] }
+    }
 }
 
 /// Turns of a coil, and steps of one turn.
@@ -131,18 +140,14 @@ impl Overlay {
                 line(points, *closed, *color, *width_px, out);
             }
             Self::Segments { ends, color, width_px } => {
-                out.extend(ends.iter().map(|&ends| Stroke {
-                    ends,
-                    radii: [0.5 * width_px; 2],
-                    color: *color,
-                }));
+                out.extend(
+                    ends.iter().map(|&ends| Stroke::round(ends, [0.5 * width_px; 2], *color)),
+                );
             }
             Self::Dots { points, color, width_px } => {
-                out.extend(points.iter().map(|&p| Stroke {
-                    ends: [p; 2],
-                    radii: [0.5 * width_px; 2],
-                    color: *color,
-                }));
+                out.extend(
+                    points.iter().map(|&p| Stroke::round([p; 2], [0.5 * width_px; 2], *color)),
+                );
             }
             Self::Springs { ends, color, width_px, radius } => {
                 for &[a, b] in ends {
@@ -153,19 +158,33 @@ impl Overlay {
                 skeleton(joints, parents, *color, *width_px, out);
             }
             Self::Arrow { from, to, color, width_px } => {
-                let neck = from.lerp(*to, 0.8);
-                out.push(Stroke { ends: [*from, neck], radii: [0.5 * width_px; 2], color: *color });
-                out.push(Stroke { ends: [neck, *to], radii: [1.7 * width_px, 0.0], color: *color });
+                let neck = from.lerp(*to, 0.75);
+                let shaft = Stroke::round([*from, neck], [0.5 * width_px; 2], *color);
+                let head = Stroke::round([neck, *to], [1.7 * width_px, 0.0], *color);
+                // The head is flat behind.
+                out.push(shaft);
+                out.push(Stroke { joins: [Some(*from), None], ..head });
             }
         }
     }
 }
 
 fn line(points: &[Vec3], closed: bool, color: [u8; 4], width_px: f32, out: &mut Vec<Stroke>) {
-    let radii = [0.5 * width_px; 2];
-    out.extend(points.windows(2).map(|w| Stroke { ends: [w[0], w[1]], radii, color }));
-    if let ([first, .., last], true) = (points, closed) {
-        out.push(Stroke { ends: [*last, *first], radii, color });
+    let n = points.len();
+    let closed = closed && n > 2;
+    let at = |i: usize, step: usize| {
+        let j = i + step;
+        if closed { Some(points[j % n]) } else { points.get(j).copied() }
+    };
+    for i in 0..if closed { n } else { n.saturating_sub(1) } {
+        let (Some(a), Some(b)) = (at(i, 0), at(i, 1)) else { continue };
+        let before = if i > 0 {
+            at(i, 0).and(points.get(i - 1).copied())
+        } else {
+            at(n, n - 1).filter(|_| closed)
+        };
+        let joins = [before, at(i, 2)];
+        out.push(Stroke { joins, ..Stroke::round([a, b], [0.5 * width_px; 2], color) });
     }
 }
 
@@ -194,17 +213,13 @@ fn skeleton(
 ) {
     for (&joint, parent) in joints.iter().zip(parents) {
         if let Some(&from) = parent.and_then(|p| joints.get(p as usize)) {
-            out.push(Stroke {
-                ends: [from, joint],
-                radii: [0.5 * width_px, 0.18 * width_px],
-                color,
-            });
+            out.push(Stroke::round([from, joint], [0.5 * width_px, 0.18 * width_px], color));
         }
     }
     let [r, g, b, a] = color;
     let darker = [r, g, b].map(|c| (f32::from(c) * 0.7) as u8);
     let color = [darker[0], darker[1], darker[2], a];
-    out.extend(joints.iter().map(|&j| Stroke { ends: [j; 2], radii: [0.55 * width_px; 2], color }));
+    out.extend(joints.iter().map(|&j| Stroke::round([j; 2], [0.55 * width_px; 2], color)));
 }
 
 /// The layout of `Stroke` in `overlay.wgsl`.
@@ -215,6 +230,8 @@ struct Instance {
     b: Vec4,
     color: Vec4,
     cue: Vec4,
+    /// Directions across the joints at both ends, or zero.
+    cuts: Vec4,
 }
 
 /// The strokes of a picture in pixels, from back to front.
@@ -264,7 +281,22 @@ fn project(
     let pixel = |p: Vec3| camera.pixel_of(p, size).map(|(at, d): (Vec2, f32)| at.extend(d));
     let (pa, pb) = (pixel(cut(a, da, b, db))?, pixel(cut(b, db, a, da))?);
     let color = Vec4::from(stroke.color.map(|c| f32::from(c) / 255.0));
-    Some(Instance { a: pa.extend(stroke.radii[0]), b: pb.extend(stroke.radii[1]), color, cue })
+    // The cut halves the angle between this stroke and the next.
+    let along = (pb - pa).truncate().normalize_or_zero();
+    let cut = |joint: Option<Vec3>, end: Vec3, sign: f32| {
+        let next = joint.and_then(pixel).map_or(Vec2::ZERO, |p| sign * (p - end).truncate());
+        let next = next.normalize_or_zero();
+        if next == Vec2::ZERO { Vec2::ZERO } else { (along + next).normalize_or_zero() }
+    };
+    let (start, end) = (cut(stroke.joins[0], pa, -1.0), cut(stroke.joins[1], pb, 1.0));
+    let cuts = Vec4::new(start.x, start.y, end.x, end.y);
+    Some(Instance {
+        a: pa.extend(stroke.radii[0]),
+        b: pb.extend(stroke.radii[1]),
+        color,
+        cue,
+        cuts,
+    })
 }
 
 /// The pipeline and the room for the strokes.
@@ -292,7 +324,7 @@ impl OverlayPass {
         let instance = wgpu::VertexBufferLayout {
             array_stride: size_of::<Instance>() as u64,
             step_mode: wgpu::VertexStepMode::Instance,
-            attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Float32x4, 3 => Float32x4],
+            attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Float32x4, 3 => Float32x4, 4 => Float32x4],
         };
         let target = wgpu::ColorTargetState {
             format: PICTURE,

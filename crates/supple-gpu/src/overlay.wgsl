@@ -10,6 +10,8 @@ struct Stroke {
     @location(2) color: vec4f,
     // depth at which fading begins, one over its range, tolerance in depth, cover where hidden
     @location(3) cue: vec4f,
+    // directions across the joints at a and b, or zero
+    @location(4) cuts: vec4f,
 }
 
 struct Drawn {
@@ -18,6 +20,7 @@ struct Drawn {
     @location(1) @interpolate(flat) b: vec4f,
     @location(2) @interpolate(flat) color: vec4f,
     @location(3) @interpolate(flat) cue: vec4f,
+    @location(4) @interpolate(flat) cuts: vec4f,
 }
 
 @vertex
@@ -33,7 +36,7 @@ fn stretch(s: Stroke, @builtin(vertex_index) i: u32) -> Drawn {
     let start = mix(s.a.xy - x * reach, s.b.xy + x * reach, right);
     let p = start + up * y * reach;
     let ndc = p * frame.size.zw * 2.0 - 1.0;
-    return Drawn(vec4f(ndc.x, -ndc.y, 0.0, 1.0), s.a, s.b, s.color, s.cue);
+    return Drawn(vec4f(ndc.x, -ndc.y, 0.0, 1.0), s.a, s.b, s.color, s.cue, s.cuts);
 }
 
 fn is_seen(distance: f32, q: vec2i, tolerance: f32) -> bool {
@@ -49,7 +52,9 @@ fn ink(d: Drawn) -> @location(0) vec4f {
     let radius = mix(d.a.w, d.b.w, t);
     let off = p - (d.a.xy + t * along);
     let cover = clamp(radius + 0.5 - length(off), 0.0, 1.0) * d.color.a;
-    if cover <= 0.0 {
+    // Where strokes of a curve join, each pixel belongs to one of them.
+    let outside = dot(p - d.a.xy, d.cuts.xy) < 0.0 || dot(p - d.b.xy, d.cuts.zw) >= 0.0 && any(d.cuts.zw != vec2f(0.0));
+    if cover <= 0.0 || outside {
         discard;
     }
     // Depth runs evenly in its inverse under perspective.

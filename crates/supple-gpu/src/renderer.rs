@@ -50,6 +50,17 @@ pub enum RenderError {
         /// Most the adapter allows.
         allowed: u64,
     },
+    /// So many transparent surfaces lie over each other that the adapter cannot hold them.
+    #[error(
+        "the transparent surfaces have {needed} fragments, but the graphics adapter allows \
+         {allowed}: make the picture smaller"
+    )]
+    TooTransparent {
+        /// Fragments of all pixels.
+        needed: u64,
+        /// Most the adapter allows.
+        allowed: u64,
+    },
     /// The camera has a coordinate that is not finite, or a lens that shows nothing.
     #[error("the camera is not usable: {0}")]
     Camera(String),
@@ -100,13 +111,16 @@ impl Targets {
             picture: gpu.target(size, PICTURE, 1),
             readback: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("readback"),
-                size: u64::from(row_bytes(size[0])) * u64::from(size[1]),
+                size: u64::from(row_bytes(size[0])) * u64::from(size[1]) + COUNT,
                 usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
                 mapped_at_creation: false,
             }),
         }
     }
 }
+
+/// Bytes after the rows of the readback buffer: the number of transparent fragments.
+const COUNT: u64 = 4;
 
 /// Bytes of a row in the readback buffer.
 fn row_bytes(width: u32) -> u32 {
@@ -172,8 +186,13 @@ impl Renderer {
             return Err(RenderError::TooMuch { needed, allowed });
         }
         let bodies = self.store.upload(&self.gpu, list);
-        self.draw(view, &extent, &frame, &bodies);
-        let mut image = self.read_back()?;
+        let mut image = loop {
+            self.draw(view, &extent, &frame, &bodies);
+            let (image, fragments) = self.read_back()?;
+            if self.has_room(fragments)? {
+                break image;
+            }
+        };
         legend::annotate(&mut image, view);
         Ok(image)
     }
@@ -228,7 +247,6 @@ impl Renderer {
                 targets: layers,
                 opaque_depth: &targets.surface.depth,
                 shadow_map: &self.shadow.map,
-                layers: view.layers.max(1),
             };
             pass.record(gpu, &mut encoder, &frame, bodies, &input);
             veil = &layers.light;
@@ -253,8 +271,24 @@ impl Renderer {
         gpu.queue.submit([encoder.finish()]);
     }
 
-    /// Waits for the picture and takes it from the GPU.
-    fn read_back(&self) -> Result<Image, RenderError> {
+    /// True if all transparent fragments had room; else there is room now, and the picture is to be
+    /// drawn again.
+    fn has_room(&mut self, fragments: u64) -> Result<bool, RenderError> {
+        let Some(lists) = self.targets.as_mut().and_then(|t| t.transparent.as_mut()) else {
+            return Ok(true);
+        };
+        if fragments <= lists.room() {
+            return Ok(true);
+        }
+        if lists.grow(&self.gpu, fragments) {
+            return Ok(false);
+        }
+        let allowed = transparent::most_fragments(&self.gpu);
+        Err(RenderError::TooTransparent { needed: fragments, allowed })
+    }
+
+    /// Waits for the picture and takes it from the GPU, with the number of transparent fragments.
+    fn read_back(&self) -> Result<(Image, u64), RenderError> {
         let driver = |e: &dyn std::fmt::Display| RenderError::Driver(e.to_string());
         let targets = self.targets.as_ref().expect("drawn before");
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -270,14 +304,16 @@ impl Renderer {
         receiver.recv().map_err(|e| driver(&e))?.map_err(|e| driver(&e))?;
         let [width, height] = targets.size;
         let mut rgba = Vec::with_capacity(4 * width as usize * height as usize);
-        {
+        let fragments = {
             let mapped = targets.readback.get_mapped_range(..).map_err(|e| driver(&e))?;
-            for row in mapped.chunks(row_bytes(width) as usize) {
+            let (rows, count) = mapped.split_at(mapped.len() - COUNT as usize);
+            for row in rows.chunks(row_bytes(width) as usize) {
                 rgba.extend_from_slice(&row[..4 * width as usize]);
             }
-        }
+            count.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte))
+        };
         targets.readback.unmap();
-        Ok(Image { width, height, rgba })
+        Ok((Image { width, height, rgba }, fragments))
     }
 }
 
@@ -297,6 +333,10 @@ fn copy_out(encoder: &mut wgpu::CommandEncoder, targets: &Targets) {
             rows_per_image: None,
         },
     };
+    if let Some(lists) = &targets.transparent {
+        let at = targets.readback.size() - COUNT;
+        encoder.copy_buffer_to_buffer(&lists.heads, 0, &targets.readback, at, COUNT);
+    }
     encoder.copy_texture_to_buffer(
         from,
         to,

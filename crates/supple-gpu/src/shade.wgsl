@@ -33,7 +33,9 @@ fn floor_light(pixel: vec2f, position: vec3f, o: vec4f) -> vec4f {
     let arrives = share * o.rgb + (1.0 - share) * vec3f(o.a);
     let fade = smoothstep(1.0, 0.4, distance(position, frame.center.xyz) / frame.center.w);
     let light = mix(vec3f(1.0), arrives, fade);
-    let shadow = vec4f(0.0, 0.0, 0.0, 1.0 - min(light.r, min(light.g, light.b)));
+    // Whoever lays the picture over something does so in encoded values.
+    let darkest = min(light.r, min(light.g, light.b));
+    let shadow = vec4f(0.0, 0.0, 0.0, 1.0 - pow(darkest, 1.0 / 2.2));
     return select(vec4f(backdrop(pixel) * light, 1.0), shadow, frame.flags.x > 0.5);
 }
 
@@ -70,7 +72,8 @@ fn edge_light(pixel: vec2i) -> vec4f {
         for (var t = s; t < SAMPLES; t++) {
             let other = textureLoad(color_map, pixel, t);
             let gap = abs(distance_of(textureLoad(depth_map, pixel, t)) - d);
-            if gap < tolerance && other.a == bits {
+            let free = (done & (1u << u32(t))) == 0u;
+            if free && gap < tolerance && other.a == bits {
                 n += from_octahedral(textureLoad(normal_map, pixel, t).rg);
                 color += other.rgb;
                 count += 1.0;

@@ -67,8 +67,12 @@ impl SurfacePass {
     ) {
         let colors =
             [onto(&targets.normal, None, clear(0.0)), onto(&targets.color, None, clear(0.0))];
-        let mut pass =
-            begin(encoder, "sketch", &colors, Some((&targets.depth, wgpu::LoadOp::Clear(1.0))));
+        let mut pass = begin(
+            encoder,
+            "sketch",
+            &colors,
+            Some((&targets.depth, Some(wgpu::LoadOp::Clear(1.0)))),
+        );
         pass.set_bind_group(0, frame, &[]);
         pass.set_pipeline(&self.plain);
         bodies.record(&mut pass, |kind| matches!(kind, Kind::Plain | Kind::Ground));

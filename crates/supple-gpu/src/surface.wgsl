@@ -28,19 +28,29 @@ struct Vertex {
     @location(4) field: f32,
 }
 
+// At edges, values are taken inside the triangle: outside they would be extrapolated.
 struct Placed {
-    // The same bits in every pass: layers are compared.
-    @builtin(position) @invariant clip: vec4f,
-    @location(0) normal: vec3f,
-    @location(1) color: vec4f,
-    @location(2) uv: vec2f,
-    @location(3) field: f32,
+    @builtin(position) clip: vec4f,
+    @builtin(front_facing) front: bool,
+    @location(0) @interpolate(perspective, centroid) normal: vec3f,
+    @location(1) @interpolate(perspective, centroid) color: vec4f,
+    @location(2) @interpolate(perspective, centroid) uv: vec2f,
+    @location(3) @interpolate(perspective, centroid) field: f32,
+    @location(4) corner: vec3f,
+}
+
+struct PlacedVertex {
+    @builtin(position) clip: vec4f,
+    @location(0) @interpolate(perspective, centroid) normal: vec3f,
+    @location(1) @interpolate(perspective, centroid) color: vec4f,
+    @location(2) @interpolate(perspective, centroid) uv: vec2f,
+    @location(3) @interpolate(perspective, centroid) field: f32,
     @location(4) corner: vec3f,
 }
 
 @vertex
-fn place(v: Vertex, @builtin(vertex_index) index: u32) -> Placed {
-    var p: Placed;
+fn place(v: Vertex, @builtin(vertex_index) index: u32) -> PlacedVertex {
+    var p: PlacedVertex;
     p.clip = frame.clip_from_world * vec4f(v.position, 1.0);
     p.normal = v.normal;
     // Eight bits hold square roots.
@@ -55,8 +65,8 @@ fn place(v: Vertex, @builtin(vertex_index) index: u32) -> Placed {
 
 // Bodies of one colour: most of them, and the largest.
 struct PlacedPlain {
-    @builtin(position) @invariant clip: vec4f,
-    @location(0) normal: vec3f,
+    @builtin(position) clip: vec4f,
+    @location(0) @interpolate(perspective, centroid) normal: vec3f,
 }
 
 @vertex
@@ -64,14 +74,10 @@ fn place_plain(v: Vertex) -> PlacedPlain {
     return PlacedPlain(frame.clip_from_world * vec4f(v.position, 1.0), v.normal);
 }
 
-// The normal on the side that is seen: backs are lit like fronts, whatever the winding.
-fn seen_normal(clip: vec4f, normal: vec3f) -> vec3f {
-    let position = view_position(clip.xy, distance_of(clip.z));
-    let across = cross(dpdx(position), dpdy(position));
-    // Rows run down the picture: the cross product points away from the camera.
-    let seen = (frame.world_from_view * vec4f(-across, 0.0)).xyz;
-    let n = select(seen, normal, dot(normal, normal) > 0.25);
-    return normalize(select(n, -n, dot(n, seen) < 0.0));
+// The normal on the side that is seen: backs are lit like fronts. Normals agree with the winding.
+fn seen_normal(normal: vec3f, front: bool) -> vec3f {
+    let n = select(-normal, normal, front);
+    return select(vec3f(0.0, 0.0, 1.0), normalize(n), dot(n, n) > 1e-6);
 }
 
 // Colour and opacity of a body, before light.
@@ -112,13 +118,13 @@ fn surface_bits() -> f32 {
 }
 
 @fragment
-fn sketch_plain(p: PlacedPlain) -> Sketch {
-    return Sketch(octahedral(seen_normal(p.clip, p.normal)), vec4f(body.color.rgb, surface_bits()));
+fn sketch_plain(p: PlacedPlain, @builtin(front_facing) front: bool) -> Sketch {
+    return Sketch(octahedral(seen_normal(p.normal, front)), vec4f(body.color.rgb, surface_bits()));
 }
 
 @fragment
 fn sketch(p: Placed) -> Sketch {
-    let n = seen_normal(p.clip, p.normal);
+    let n = seen_normal(p.normal, p.front);
     let c = body_color(p);
     if c.a < body.surface.z {
         discard;

@@ -1,30 +1,21 @@
-// Transparent bodies, one layer after the other from front to back.
+// Transparent bodies: every fragment is put into a list of its pixel.
+
+struct Fragment {
+    // Place of the next fragment plus one, 0 at the end; the top four bits are the samples covered.
+    next: u32,
+    depth: f32,
+    // Light times cover (as a share of the brightest), and cover, in 16 bits each.
+    light_rg: u32,
+    light_ba: u32,
+}
+
+const BRIGHTEST: f32 = 8.0;
 
 @group(2) @binding(0) var opaque_depth: Depths;
-@group(2) @binding(1) var peeled_depth: Depths;
-@group(2) @binding(2) var shadow_map: texture_depth_2d;
-
-// Leaves only what is behind the layers already drawn and in front of the opaque bodies. Depth of one
-// surface may differ by its last bits from pass to pass.
-fn is_next(clip: vec4f, i: u32) -> bool {
-    let pixel = vec2i(clip.xy);
-    let peeled = textureLoad(peeled_depth, pixel, i);
-    return clip.z < textureLoad(opaque_depth, pixel, i) && clip.z > peeled + 2.5e-7;
-}
-
-@fragment
-fn peel_samples(p: PlacedPlain, @builtin(sample_index) i: u32) {
-    if !is_next(p.clip, i) {
-        discard;
-    }
-}
-
-@fragment
-fn peel_single(p: PlacedPlain) {
-    if !is_next(p.clip, 0u) {
-        discard;
-    }
-}
+@group(2) @binding(1) var shadow_map: texture_depth_2d;
+// How many fragments there are, then the first one of each pixel.
+@group(2) @binding(2) var<storage, read_write> heads: array<atomic<u32>>;
+@group(2) @binding(3) var<storage, read_write> fragments: array<Fragment>;
 
 // Share of the key light, four texels softly.
 fn key_arrives(position: vec3f, n: vec3f) -> f32 {
@@ -43,10 +34,22 @@ fn key_arrives(position: vec3f, n: vec3f) -> f32 {
     return mix(mix(rows[0], rows[1], f.x), mix(rows[2], rows[3], f.x), f.y);
 }
 
-// Light and cover of the layer, multiplied. A slanted sheet is longer to look through.
-@fragment
-fn shade_layer(p: Placed) -> @location(0) vec4f {
-    let n = seen_normal(p.clip, p.normal);
+// The covered samples that no opaque body hides. `slope` is how depth changes from pixel to pixel.
+fn visible_samples(clip: vec4f, slope: vec2f, covered: u32) -> u32 {
+    var places = array<vec2f, 4>(
+        vec2f(-0.125, -0.375), vec2f(0.375, -0.125), vec2f(-0.375, 0.125), vec2f(0.125, 0.375));
+    var visible = 0u;
+    for (var s = 0; s < SAMPLES; s++) {
+        let z = clip.z + select(0.0, dot(slope, places[s]), SAMPLES > 1);
+        let hidden = z >= textureLoad(opaque_depth, vec2i(clip.xy), s);
+        visible |= select(1u << u32(s), 0u, hidden);
+    }
+    return visible & covered;
+}
+
+// Light and cover of a sheet. Seen at a slant it is longer to look through.
+fn sheet_light(p: Placed) -> vec4f {
+    let n = seen_normal(p.normal, p.front);
     let c = body_color(p);
     let position = world_position(p.clip.xy, distance_of(p.clip.z));
     let v = towards_eye(position);
@@ -54,4 +57,22 @@ fn shade_layer(p: Placed) -> @location(0) vec4f {
     let cover = 1.0 - pow(1.0 - clamp(c.a * body.surface.w, 0.0, 1.0), 1.0 / slant);
     let m = Material(c.rgb, body.surface.x, body.surface.y);
     return vec4f(lit(m, n, v, vec3f(key_arrives(position, n)), 1.0) * cover, cover);
+}
+
+@fragment
+fn gather(p: Placed, @builtin(sample_mask) covered: u32) {
+    let slope = vec2f(dpdx(p.clip.z), dpdy(p.clip.z));
+    let light = sheet_light(p);
+    let visible = visible_samples(p.clip, slope, select(1u, covered, SAMPLES > 1));
+    if visible == 0u || light.a < 0.001 {
+        return;
+    }
+    let at = atomicAdd(&heads[0], 1u);
+    if at >= arrayLength(&fragments) {
+        return;
+    }
+    let pixel = 1u + u32(p.clip.y) * u32(frame.size.x) + u32(p.clip.x);
+    let next = atomicExchange(&heads[pixel], at + 1u);
+    fragments[at] = Fragment((next & 0x0fffffffu) | (visible << 28u), p.clip.z,
+        pack2x16unorm(light.rg / BRIGHTEST), pack2x16unorm(vec2f(light.b / BRIGHTEST, light.a)));
 }

@@ -41,9 +41,6 @@ pub struct View<'a> {
     /// Where the floor is along the camera's up axis; `None` puts it under the lowest point. Set it
     /// for an animation, so that the floor stays where it is.
     pub floor: Option<f32>,
-    /// How many transparent surfaces may lie in front of each other; further ones are not drawn.
-    /// Time and nothing else grows with it. Default 8.
-    pub layers: u32,
 }
 
 impl<'a> View<'a> {
@@ -68,7 +65,6 @@ impl<'a> View<'a> {
             labels: Vec::new(),
             backdrop: Backdrop::default(),
             floor: None,
-            layers: 8,
         }
     }
 }
@@ -164,9 +160,9 @@ pub enum Shading {
     Flat,
 }
 
-/// Edges sharper than this are creases, in radians (60°): a cube has them, a coarse animal has none
-/// but at its hooves.
-pub const DEFAULT_CREASE: f32 = std::f32::consts::FRAC_PI_3;
+/// Edges sharper than this are creases, in radians (80°): a box has them, a scanned animal has none
+/// but at the rims of its ears.
+pub const DEFAULT_CREASE: f32 = 1.4;
 
 /// How a surface looks.
 #[derive(Clone, Debug, PartialEq)]
