@@ -1,0 +1,205 @@
+//! What all passes of one frame share: camera, lights, backdrop.
+//!
+//! The light is a photographer's: a large soft key light up and to the left of the camera, a weak
+//! cool fill from the right, a rim light from behind, and light from everywhere. The lights move
+//! with the camera's heading, so every view of a turntable is well lit.
+
+use glam::camera::rh::proj::directx;
+use glam::{Mat4, Vec3, Vec4};
+
+use crate::camera::{Camera, Projection};
+use crate::view::{Backdrop, View, aspect};
+
+/// Tangent of the key light's angular radius: a softbox, not the sun.
+const KEY_SOFTNESS: f32 = 0.11;
+
+/// Widest penumbra, as a share of the scene's radius.
+const PENUMBRA_REL_RADIUS: f32 = 0.22;
+
+/// How far ambient obscurance looks, as a share of the scene's radius.
+const OBSCURANCE_REL_RADIUS: f32 = 0.2;
+
+/// Strength of ambient obscurance.
+const OBSCURANCE: f32 = 2.6;
+
+/// Share of the floor's light that is key light.
+const FLOOR_KEY_SHARE: f32 = 0.5;
+
+/// How far the floor reaches, as a multiple of the scene's radius.
+pub(crate) const FLOOR_REL_RADIUS: f32 = 6.0;
+
+/// Texels along an edge of the shadow map.
+pub(crate) const SHADOW_TEXELS: u32 = 2048;
+
+/// The layout of `frame.wgsl`.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct Frame {
+    clip_from_world: Mat4,
+    view_from_world: Mat4,
+    world_from_view: Mat4,
+    shadow_from_world: Mat4,
+    eye: Vec4,
+    key: Vec4,
+    fill: Vec4,
+    rim: Vec4,
+    key_color: Vec4,
+    fill_color: Vec4,
+    rim_color: Vec4,
+    sky_color: Vec4,
+    bounce_color: Vec4,
+    up: Vec4,
+    unproject: Vec4,
+    size: Vec4,
+    shadow: Vec4,
+    occlusion: Vec4,
+    center: Vec4,
+    backdrop_center: Vec4,
+    backdrop_edge: Vec4,
+    flags: Vec4,
+}
+
+/// The extent of what is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub(crate) center: Vec3,
+    pub(crate) radius: f32,
+    /// Height of the floor along the camera's up axis.
+    pub(crate) floor: f32,
+}
+
+impl Extent {
+    /// The extent of the given points, or of a unit sphere at the camera's target.
+    pub(crate) fn of(view: &View<'_>, points: impl Iterator<Item = Vec3> + Clone) -> Self {
+        let up = up_of(&view.camera);
+        let target = view.camera.target;
+        let reach = points.fold(None, |reach: Option<(Vec3, Vec3, f32)>, p| {
+            let (lo, hi, low) = reach.unwrap_or((p, p, p.dot(up)));
+            Some((lo.min(p), hi.max(p), low.min(p.dot(up))))
+        });
+        let (lo, hi, lowest) = reach.unwrap_or((target - 0.5, target + 0.5, target.dot(up) - 0.5));
+        let radius = (0.5 * (hi - lo).length()).max(1e-6 * target.length()).max(1e-20);
+        Self { center: 0.5 * (lo + hi), radius, floor: view.floor.unwrap_or(lowest) }
+    }
+}
+
+pub(crate) fn up_of(camera: &Camera) -> Vec3 {
+    camera.up.try_normalize().unwrap_or(Vec3::Y)
+}
+
+/// Unit vectors to the right and away from the camera along the floor.
+pub(crate) fn heading(camera: &Camera) -> (Vec3, Vec3) {
+    let right = camera.right();
+    (right, up_of(camera).cross(right).try_normalize().unwrap_or(-camera.back()))
+}
+
+impl Frame {
+    pub(crate) fn new(
+        view: &View<'_>,
+        extent: &Extent,
+        points: impl Iterator<Item = Vec3>,
+        veiled: bool,
+    ) -> Self {
+        let camera = &view.camera;
+        let view_from_world = camera.view_from_world();
+        let (clip_from_view, unproject, depth_terms) = projection(view, extent, &view_from_world);
+        let (right, away) = heading(camera);
+        let up = up_of(camera);
+        let towards = |r: f32, u: f32, b: f32| (r * right + u * up - b * away).normalize_or_zero();
+        let key = towards(-0.62, 1.0, 0.62);
+        let (shadow_from_world, texel, depth) = shadow_box(key, up, points, extent);
+        let [w, h] = view.size.map(|s| s as f32);
+        let perspective = matches!(camera.projection, Projection::Perspective { .. });
+        let penumbra = PENUMBRA_REL_RADIUS * extent.radius;
+        Self {
+            clip_from_world: clip_from_view * view_from_world,
+            view_from_world,
+            world_from_view: view_from_world.inverse(),
+            shadow_from_world,
+            eye: camera.eye.extend(f32::from(perspective)),
+            key: key.extend(KEY_SOFTNESS),
+            fill: towards(1.0, 0.35, 0.7).extend(0.0),
+            rim: towards(0.5, 0.7, -1.0).extend(0.0),
+            key_color: Vec4::new(1.02, 0.98, 0.92, 0.0),
+            fill_color: Vec4::new(0.17, 0.185, 0.21, 0.0),
+            rim_color: Vec4::new(0.36, 0.37, 0.40, 0.0),
+            sky_color: Vec4::new(0.46, 0.475, 0.50, 0.0),
+            bounce_color: Vec4::new(0.24, 0.225, 0.21, 0.0),
+            up: up.extend(0.0),
+            unproject,
+            size: Vec4::new(w, h, 1.0 / w, 1.0 / h),
+            shadow: Vec4::new(texel, depth, SHADOW_TEXELS as f32, penumbra),
+            occlusion: Vec4::new(
+                OBSCURANCE_REL_RADIUS * extent.radius,
+                OBSCURANCE,
+                FLOOR_KEY_SHARE,
+                f32::from(veiled),
+            ),
+            center: extent.center.extend(0.9 * FLOOR_REL_RADIUS * extent.radius),
+            backdrop_center: Vec4::new(0.90, 0.905, 0.915, 0.0),
+            backdrop_edge: Vec4::new(0.64, 0.655, 0.68, 0.0),
+            flags: Vec4::new(
+                f32::from(view.backdrop == Backdrop::Clear),
+                depth_terms[0],
+                depth_terms[1],
+                (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
+            ),
+        }
+    }
+}
+
+/// The projection, and how to get back from a pixel and a depth: the terms `unproject` and the last
+/// two of `flags` of `frame.wgsl`.
+fn projection(view: &View<'_>, extent: &Extent, view_from_world: &Mat4) -> (Mat4, Vec4, [f32; 2]) {
+    let middle = -view_from_world.transform_point3(extent.center).z;
+    let far = (middle + 1.5 * FLOOR_REL_RADIUS * extent.radius).max(extent.radius);
+    let aspect = aspect(view.size);
+    match view.camera.projection {
+        Projection::Perspective { fov_y } => {
+            let near = (0.5 * (middle - extent.radius)).max(1e-3 * far);
+            let t = (0.5 * fov_y).tan();
+            let depth = [(near - far) / (far * near), 1.0 / near];
+            let clip_from_view = directx::perspective(fov_y, aspect, near, far);
+            (clip_from_view, Vec4::new(0.0, 0.0, t * aspect, t), depth)
+        }
+        Projection::Orthographic { height } => {
+            let (y, x) = (0.5 * height, 0.5 * height * aspect);
+            let near = middle - FLOOR_REL_RADIUS * extent.radius;
+            let clip_from_view = directx::orthographic(-x, x, -y, y, near, far);
+            (clip_from_view, Vec4::new(x, y, 0.0, 0.0), [far - near, near])
+        }
+    }
+}
+
+/// The smallest box along the key light around the points: from the scene to the shadow map, with
+/// the world size of a texel and the world depth of the map.
+fn shadow_box(
+    key: Vec3,
+    up: Vec3,
+    points: impl Iterator<Item = Vec3>,
+    extent: &Extent,
+) -> (Mat4, f32, f32) {
+    let light_from_world =
+        glam::camera::rh::view::look_to_mat4(extent.center, -key, steady_up(key, up));
+    let empty = (Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY));
+    let (mut lo, mut hi) = points.fold(empty, |(lo, hi), p| {
+        let q = light_from_world.transform_point3(p);
+        (lo.min(q), hi.max(q))
+    });
+    if !lo.is_finite() || !hi.is_finite() {
+        (lo, hi) = (Vec3::splat(-extent.radius), Vec3::splat(extent.radius));
+    }
+    let margin = 4.0 / SHADOW_TEXELS as f32;
+    let width = (hi - lo).truncate().max_element().max(1e-3 * extent.radius) * (1.0 + 2.0 * margin);
+    let depth = (hi.z - lo.z).max(1e-3 * extent.radius) * 1.04;
+    let middle = 0.5 * (lo + hi);
+    // x to the right, y down, z away from the light.
+    let map_from_light = Mat4::from_translation(Vec3::new(0.5, 0.5, 0.5))
+        * Mat4::from_scale(Vec3::new(1.0 / width, -1.0 / width, -1.0 / depth))
+        * Mat4::from_translation(-middle);
+    (map_from_light * light_from_world, width / SHADOW_TEXELS as f32, depth)
+}
+
+fn steady_up(key: Vec3, up: Vec3) -> Vec3 {
+    if key.cross(up).length() > 1e-3 { up } else { key.any_orthonormal_vector() }
+}

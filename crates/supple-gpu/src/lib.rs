@@ -1,0 +1,78 @@
+//! Pictures and video without a window.
+//!
+//! A [`View`] says what is in a picture, as plain data; a [`Renderer`] takes it. On a
+//! machine without a GPU, Mesa's software Vulkan stands in for one.
+//!
+//! ```no_run
+//! use supple::TriMesh;
+//! use supple_gpu::view::{Body, View};
+//! use supple_gpu::{Renderer, encode};
+//!
+//! let mesh = TriMesh::default();
+//! let mut renderer = Renderer::new()?;
+//! let picture = renderer.render(&View::of(vec![Body::new(&mesh)], [1280, 720]))?;
+//! encode::png::write(&picture, "mesh.png".as_ref())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod camera;
+pub mod colormap;
+pub mod compare;
+mod device;
+mod draws;
+pub mod encode;
+mod frame;
+mod geometry;
+mod ground;
+mod legend;
+mod occlusion;
+pub mod overlay;
+pub mod picture;
+mod renderer;
+mod shade;
+mod shadow;
+pub mod sheet;
+mod surface;
+pub mod text;
+pub mod texture;
+mod transparent;
+pub mod view;
+
+pub use device::OpenError;
+pub use geometry::Unfit;
+pub use picture::Image;
+pub use renderer::{MAX_PIXELS, RenderError, Renderer};
+pub use view::View;
+
+#[cfg(test)]
+mod shaders {
+    use crate::device::with_samples;
+
+    /// Every shader with its name.
+    const ALL: [(&str, &str); 8] = [
+        ("shadow", crate::shadow::SHADER),
+        ("surface", crate::surface::SHADER),
+        ("occlusion", crate::occlusion::OCCLUDE),
+        ("smooth", crate::occlusion::SMOOTH),
+        ("gather", crate::transparent::GATHER),
+        ("resolve", crate::transparent::RESOLVE),
+        ("shade", crate::shade::SHADER),
+        ("overlay", crate::overlay::SHADER),
+    ];
+
+    /// As given to the driver, for one sample a pixel and for several.
+    #[test]
+    fn every_shader_is_valid() {
+        for (name, shader) in ALL {
+            for samples in [1, 4] {
+                let source = with_samples(samples, shader);
+                let module = naga::front::wgsl::parse_str(&source)
+                    .unwrap_or_else(|e| panic!("{name}, {samples}: {}", e.emit_to_string(&source)));
+                let capabilities = naga::valid::Capabilities::MULTISAMPLED_SHADING;
+                naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities)
+                    .validate(&module)
+                    .unwrap_or_else(|e| panic!("{name}, {samples}: {}", e.emit_to_string(&source)));
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// How much light arrives: soft shadows of the key light, and ambient obscurance.
+
+@group(1) @binding(0) var depth_map: Depths;
+@group(1) @binding(1) var normal_map: Samples;
+@group(1) @binding(2) var shadow_map: texture_depth_2d;
+@group(1) @binding(3) var veil_map: texture_depth_2d;
+@group(1) @binding(4) var transmittance_map: texture_2d<f32>;
+
+const OBSCURANCE_TAPS: i32 = 10;
+const BLOCKER_TAPS: i32 = 8;
+const FILTER_TAPS: i32 = 16;
+// Turn by the golden angle: successive taps of a spiral never line up.
+const GOLDEN = mat2x2f(-0.737369, 0.675490, -0.675490, -0.737369);
+
+// One of 16 turns in a 4 × 4 pattern that the smoothing pass averages exactly.
+fn pattern(p: vec2i) -> f32 {
+    let x = u32(p.x) & 3u;
+    let y = u32(p.y) & 3u;
+    let swapped = x ^ y;
+    return f32(((swapped & 1u) << 3u) | ((y & 1u) << 2u) | (swapped & 2u) | ((y & 2u) >> 1u)) / 16.0;
+}
+
+// How open the surroundings are, after scalable ambient obscurance.
+fn openness(pixel: vec2i, position: vec3f, n: vec3f, turn: f32) -> f32 {
+    let radius = frame.occlusion.x;
+    let per_unit = 0.5 * frame.size.y / (frame.unproject.y + frame.unproject.w * -position.z);
+    let radius_px = min(radius * per_unit, 0.3 * frame.size.y);
+    let limit = vec2i(frame.size.xy) - 1;
+    let angle = 6.2831853 * turn;
+    var direction = vec2f(cos(angle), sin(angle));
+    var sum = 0.0;
+    for (var i = 0; i < OBSCURANCE_TAPS; i++) {
+        direction = GOLDEN * direction;
+        let reach = (f32(i) + turn + 0.1) / f32(OBSCURANCE_TAPS);
+        let q = clamp(pixel + vec2i(round(direction * max(reach * radius_px, 1.0))), vec2i(0), limit);
+        let depth = textureLoad(depth_map, q, 0);
+        if depth < NOTHING {
+            let v = view_position(vec2f(q) + 0.5, distance_of(depth)) - position;
+            let vv = dot(v, v);
+            let near = max(1.0 - vv / (radius * radius), 0.0);
+            sum += near * near * near * max(dot(v, n) - 0.012 * radius, 0.0) * inverseSqrt(vv + 1e-4 * radius * radius);
+        }
+    }
+    return clamp(1.0 - frame.occlusion.y * sum / f32(OBSCURANCE_TAPS), 0.0, 1.0);
+}
+
+fn shadow_texel(uv: vec2f) -> vec2i {
+    return clamp(vec2i(uv * frame.shadow.z), vec2i(0), vec2i(i32(frame.shadow.z) - 1));
+}
+
+fn inside(uv: vec2f) -> bool {
+    return all(uv >= vec2f(0.0)) && all(uv <= vec2f(1.0));
+}
+
+// Share of the key light that passes the opaque bodies: percentage-closer soft shadows. The width
+// of the penumbra grows with the distance to what casts it.
+fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
+    let map_width = frame.shadow.x * frame.shadow.z;
+    let depth_range = frame.shadow.y;
+    let softness = frame.key.w;
+    let search = min(softness * at.z * depth_range, frame.shadow.w) / map_width;
+    // Over a slanted surface the depth of the surface itself changes within the disc.
+    let lean = slope * map_width / depth_range;
+    let texel = 1.0 / frame.shadow.z;
+    let angle = 6.2831853 * turn;
+    var direction = vec2f(cos(angle), sin(angle));
+    var blockers = 0.0;
+    var depth = 0.0;
+    for (var i = 0; i < BLOCKER_TAPS; i++) {
+        direction = GOLDEN * direction;
+        let reach = sqrt((f32(i) + 0.5) / f32(BLOCKER_TAPS)) * search;
+        let uv = at.xy + direction * reach;
+        let z = textureLoad(shadow_map, shadow_texel(uv), 0);
+        if z < 1.0 && inside(uv) && z < at.z - lean * min(reach, 24.0 * texel) - 0.0005 {
+            blockers += 1.0;
+            depth += z;
+        }
+    }
+    if blockers == 0.0 {
+        return 1.0;
+    }
+    let gap = (at.z - depth / blockers) * depth_range;
+    let width = clamp(softness * gap / map_width, 1.5 * texel, frame.shadow.w / map_width);
+    var passed = 0.0;
+    for (var i = 0; i < FILTER_TAPS; i++) {
+        direction = GOLDEN * direction;
+        let reach = sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(FILTER_TAPS)) * width;
+        let uv = at.xy + direction * reach;
+        let z = textureLoad(shadow_map, shadow_texel(uv), 0);
+        let blocked = z < 1.0 && inside(uv) && z < at.z - lean * (reach + texel) - 0.0002;
+        passed += select(1.0, 0.0, blocked);
+    }
+    return passed / f32(FILTER_TAPS);
+}
+
+// Share and colour of the key light that passes the transparent bodies.
+fn veil(at: vec3f, turn: f32) -> vec3f {
+    let map_width = frame.shadow.x * frame.shadow.z;
+    let softness = frame.key.w;
+    let search = min(softness * at.z * frame.shadow.y, frame.shadow.w) / map_width;
+    let angle = 6.2831853 * turn;
+    var direction = vec2f(cos(angle), sin(angle));
+    var sheets = 0.0;
+    var depth = 0.0;
+    for (var i = 0; i < BLOCKER_TAPS; i++) {
+        direction = GOLDEN * direction;
+        let uv = at.xy + direction * sqrt((f32(i) + 0.5) / f32(BLOCKER_TAPS)) * search;
+        let z = textureLoad(veil_map, shadow_texel(uv), 0);
+        if z < min(at.z - 0.001, 1.0) && inside(uv) {
+            sheets += 1.0;
+            depth += z;
+        }
+    }
+    if sheets == 0.0 {
+        return vec3f(1.0);
+    }
+    let gap = (at.z - depth / sheets) * frame.shadow.y;
+    let width = clamp(softness * gap / map_width, 2.0 / frame.shadow.z, frame.shadow.w / map_width);
+    var passed = vec3f(0.0);
+    for (var i = 0; i < FILTER_TAPS; i++) {
+        direction = GOLDEN * direction;
+        let uv = at.xy + direction * sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(FILTER_TAPS)) * width;
+        let texel = shadow_texel(uv);
+        let behind = inside(uv) && textureLoad(veil_map, texel, 0) < at.z - 0.001;
+        passed += select(vec3f(1.0), textureLoad(transmittance_map, texel, 0).rgb, behind);
+    }
+    return passed / f32(FILTER_TAPS);
+}
+
+@fragment
+fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
+    let pixel = vec2i(at.xy);
+    let depth = textureLoad(depth_map, pixel, 0);
+    if depth >= NOTHING {
+        return vec4f(1.0);
+    }
+    let turn = pattern(pixel);
+    let n = from_octahedral(textureLoad(normal_map, pixel, 0).rg);
+    let in_view = view_position(at.xy, distance_of(depth));
+    let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
+    // The floor beyond the reach of the bodies is open.
+    var open = 1.0;
+    if distance(position, frame.center.xyz) < frame.flags.w {
+        open = openness(pixel, in_view, (frame.view_from_world * vec4f(n, 0.0)).xyz, turn);
+    }
+    let n_l = dot(n, frame.key.xyz);
+    if n_l <= 0.0 {
+        return vec4f(0.0, 0.0, 0.0, open);
+    }
+    let slope = min(sqrt(1.0 - n_l * n_l) / max(n_l, 0.05), 6.0);
+    let on_map = (frame.shadow_from_world * vec4f(position + n * frame.shadow.x * 1.5, 1.0)).xyz;
+    let margin = frame.shadow.w / (frame.shadow.x * frame.shadow.z);
+    var key = vec3f(1.0);
+    if all(on_map.xy > vec2f(-margin)) && all(on_map.xy < vec2f(1.0 + margin)) {
+        key = vec3f(key_visibility(on_map, slope, turn));
+        if frame.occlusion.w > 0.5 {
+            key *= veil(on_map, turn);
+        }
+    }
+    return vec4f(key, open);
+}

@@ -1,0 +1,45 @@
+// Averages the 4 × 4 pattern of the occlusion pass within one surface: along rows, then columns.
+
+@group(1) @binding(0) var depth_map: Depths;
+@group(1) @binding(1) var normal_map: Samples;
+@group(1) @binding(2) var occlusion_map: texture_2d<f32>;
+
+fn average(pixel: vec2i, step: vec2i) -> vec4f {
+    let depth = textureLoad(depth_map, pixel, 0);
+    let here = textureLoad(occlusion_map, pixel, 0);
+    if depth >= NOTHING {
+        return here;
+    }
+    let d = distance_of(depth);
+    let position = view_position(vec2f(pixel) + 0.5, d);
+    // Nothing to smooth where light comes from everywhere and a step away too.
+    let far = vec4f(textureLoad(occlusion_map, clamp(pixel - 2 * step, vec2i(0), vec2i(frame.size.xy) - 1), 0));
+    if all(here == vec4f(1.0)) && all(far == vec4f(1.0)) {
+        return here;
+    }
+    let n = (frame.view_from_world * vec4f(from_octahedral(textureLoad(normal_map, pixel, 0).rg), 0.0)).xyz;
+    let reach = 0.04 * frame.occlusion.x + 2.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
+    let limit = vec2i(frame.size.xy) - 1;
+    var sum = here;
+    var weights = 1.0;
+    for (var i = -2; i < 2; i++) {
+        let q = clamp(pixel + i * step, vec2i(0), limit);
+        if i != 0 {
+            let off_plane = abs(dot(view_position(vec2f(q) + 0.5, distance_of(textureLoad(depth_map, q, 0))) - position, n));
+            let weight = clamp(2.0 - 2.0 * off_plane / reach, 0.0, 1.0);
+            sum += weight * textureLoad(occlusion_map, q, 0);
+            weights += weight;
+        }
+    }
+    return sum / weights;
+}
+
+@fragment
+fn along_rows(@builtin(position) at: vec4f) -> @location(0) vec4f {
+    return average(vec2i(at.xy), vec2i(1, 0));
+}
+
+@fragment
+fn along_columns(@builtin(position) at: vec4f) -> @location(0) vec4f {
+    return average(vec2i(at.xy), vec2i(0, 1));
+}

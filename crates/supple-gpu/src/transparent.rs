@@ -1,0 +1,189 @@
+//! Transparent bodies, whatever the order they are given in.
+//!
+//! # Method
+//!
+//! One pass puts every transparent fragment, with its light, depth and the samples it covers, into a
+//! list of its pixel. A second pass sorts each list by depth and lays the fragments over each other
+//! from front to back, sample by sample. The picture does not depend on the order of bodies or
+//! triangles: fragments of equal depth are ordered by their light.
+//!
+//! A sheet seen at a slant covers more, as a thin sheet of real material does:
+//! `1 − (1 − α)^(1/cos θ)`.
+//!
+//! # Limits
+//!
+//! The nearest 64 fragments of a pixel are drawn. Memory is 16 bytes a fragment: as many as a picture
+//! needs, up to what the adapter allows for one buffer.
+//!
+//! # References
+//!
+//! - J. C. Yang, J. Hensley, H. Grün, N. Thibieroz. Real-Time Concurrent Linked List Construction on
+//!   the GPU. Eurographics Symposium on Rendering, 2010.
+
+use crate::device::{
+    Depth, Gpu, Recipe, begin, clear, depth, onto, replace, storage, with_samples,
+};
+use crate::draws::{Kind, Uploaded, VERTEX_LAYOUT};
+
+pub(crate) const GATHER: &str = concat!(
+    include_str!("frame.wgsl"),
+    include_str!("surface.wgsl"),
+    include_str!("light.wgsl"),
+    include_str!("transparent.wgsl")
+);
+
+pub(crate) const RESOLVE: &str = concat!(
+    include_str!("frame.wgsl"),
+    include_str!("fullscreen.wgsl"),
+    include_str!("resolve.wgsl")
+);
+
+/// Light is kept in half floats until it is developed.
+const LIGHT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+
+/// Bytes of a fragment.
+const FRAGMENT: u64 = 16;
+
+/// Fragments a pixel there is room for at first; more room is made when a picture needs it.
+const FIRST_ROOM: u64 = 2;
+
+/// The pipelines.
+#[derive(Debug)]
+pub(crate) struct TransparentPass {
+    gather: wgpu::RenderPipeline,
+    resolve: wgpu::RenderPipeline,
+    gather_layout: wgpu::BindGroupLayout,
+    resolve_layout: wgpu::BindGroupLayout,
+}
+
+/// The lists, for one size of picture.
+#[derive(Debug)]
+pub(crate) struct TransparentTargets {
+    /// How many fragments there are, then the first one of each pixel.
+    pub(crate) heads: wgpu::Buffer,
+    fragments: wgpu::Buffer,
+    /// All layers together: light times cover, and cover.
+    pub(crate) light: wgpu::TextureView,
+}
+
+impl TransparentTargets {
+    pub(crate) fn new(gpu: &Gpu, [width, height]: [u32; 2]) -> Self {
+        let pixels = u64::from(width) * u64::from(height);
+        Self {
+            heads: storage_buffer(gpu, 4 * (pixels + 1)),
+            fragments: storage_buffer(gpu, FRAGMENT * FIRST_ROOM * pixels),
+            light: gpu.target([width, height], LIGHT, 1),
+        }
+    }
+
+    /// How many fragments there is room for.
+    pub(crate) fn room(&self) -> u64 {
+        self.fragments.size() / FRAGMENT
+    }
+
+    /// Makes room for `count` fragments; false if the adapter does not allow so many.
+    pub(crate) fn grow(&mut self, gpu: &Gpu, count: u64) -> bool {
+        let allowed = most_fragments(gpu);
+        if count > allowed {
+            return false;
+        }
+        // A quarter more: the next frame may need a little more.
+        let wanted = (count + count / 4).min(allowed);
+        self.fragments = storage_buffer(gpu, FRAGMENT * wanted);
+        true
+    }
+}
+
+/// How many fragments the adapter allows.
+pub(crate) fn most_fragments(gpu: &Gpu) -> u64 {
+    let limits = gpu.device.limits();
+    let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    // Places are counted in 28 bits.
+    (bytes / FRAGMENT).min((1 << 28) - 2)
+}
+
+fn storage_buffer(gpu: &Gpu, size: u64) -> wgpu::Buffer {
+    gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("fragments"),
+        size: size.max(FRAGMENT),
+        usage: wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_DST
+            | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    })
+}
+
+impl TransparentPass {
+    pub(crate) fn new(
+        gpu: &Gpu,
+        frame: &wgpu::BindGroupLayout,
+        body: &wgpu::BindGroupLayout,
+    ) -> Self {
+        let lists = |read_only: bool| [storage(read_only), storage(read_only)];
+        let [heads, fragments] = lists(false);
+        let gather_layout = gpu.layout(&[depth(gpu.samples), depth(1), heads, fragments]);
+        let resolve_layout = gpu.layout(&lists(true));
+        let gather = gpu.pipeline(&Recipe {
+            label: "gather",
+            shader: &gpu.shader("gather", &with_samples(gpu.samples, GATHER)),
+            layouts: &[frame, body, &gather_layout],
+            vertex: "place",
+            fragment: Some("gather"),
+            buffers: &[Some(VERTEX_LAYOUT)],
+            targets: &[],
+            // The shader compares with the opaque bodies itself, for each sample.
+            depth: Some(Depth { write: false, compare: wgpu::CompareFunction::Always }),
+            samples: gpu.samples,
+        });
+        let resolve = gpu.pipeline(&Recipe {
+            label: "resolve",
+            shader: &gpu.shader("resolve", &with_samples(gpu.samples, RESOLVE)),
+            layouts: &[frame, &resolve_layout],
+            vertex: "cover",
+            fragment: Some("resolve"),
+            buffers: &[],
+            targets: &[replace(LIGHT)],
+            depth: None,
+            samples: 1,
+        });
+        Self { gather, resolve, gather_layout, resolve_layout }
+    }
+
+    /// Draws the transparent bodies in front of the opaque ones.
+    pub(crate) fn record(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: &wgpu::BindGroup,
+        bodies: &Uploaded,
+        input: &Input<'_>,
+    ) {
+        let TransparentTargets { heads, fragments, light } = input.targets;
+        let lists = [heads.as_entire_binding(), fragments.as_entire_binding()];
+        let [first, second] = lists.clone();
+        let views = [input.opaque_depth, input.shadow_map].map(wgpu::BindingResource::TextureView);
+        let [opaque, shadow] = views;
+        let gather = gpu.group(&self.gather_layout, &[opaque, shadow, first, second]);
+        let resolve = gpu.group(&self.resolve_layout, &lists);
+        encoder.clear_buffer(heads, 0, None);
+        {
+            let mut pass = begin(encoder, "gather", &[], Some((input.opaque_depth, None)));
+            pass.set_bind_group(0, frame, &[]);
+            pass.set_bind_group(2, &gather, &[]);
+            pass.set_pipeline(&self.gather);
+            bodies.record(&mut pass, |kind| kind == Kind::Transparent);
+        }
+        let mut pass = begin(encoder, "resolve", &[onto(light, None, clear(0.0))], None);
+        pass.set_bind_group(0, frame, &[]);
+        pass.set_bind_group(1, &resolve, &[]);
+        pass.set_pipeline(&self.resolve);
+        pass.draw(0..3, 0..1);
+    }
+}
+
+/// What transparent bodies are drawn with.
+pub(crate) struct Input<'a> {
+    pub(crate) targets: &'a TransparentTargets,
+    pub(crate) opaque_depth: &'a wgpu::TextureView,
+    pub(crate) shadow_map: &'a wgpu::TextureView,
+}
