@@ -27,6 +27,7 @@ fn run(command: Command, shell: &Shell) -> anyhow::Result<ExitCode> {
     match command {
         Command::Info(args) => commands::info::run(&args, shell),
         Command::Check(args) => commands::check::run(&args, shell),
+        Command::Render(args) => commands::render::run(&args, shell),
         Command::Convert(args) => commands::convert::run(&args, shell),
         Command::New(args) => commands::new::run(&args, shell),
         Command::Bake(args) => commands::bake::run(&args, shell),

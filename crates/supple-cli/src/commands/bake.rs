@@ -52,26 +52,27 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         formats: args.format.clone(),
         keep_cache: args.keep_cache,
     };
-    let baked = bake_scene(&scene, &folder, &args.output, &options, shell)?;
+    let (baked, _) = bake_scene(&scene, &folder, &args.output, &options, shell)?;
     tell(&baked, shell)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Plays a scene into a folder, with a progress bar, and tells of its warnings.
+/// Plays a scene into a folder, with a progress bar, and tells of its warnings. Gives the player
+/// back, so that pictures can be taken.
 pub(crate) fn bake_scene(
     scene: &Scene,
     folder: &Folder<'_>,
     output: &Path,
     options: &bake::Options,
     shell: &Shell,
-) -> anyhow::Result<Baked> {
+) -> anyhow::Result<(Baked, Player)> {
     let (mut player, mended) = Player::open(scene, folder, &shell.quiet_run())?;
     shell.warn("scene", &mended);
     let baked = shell.with_progress("baking", |run| {
         bake::bake(&mut player, output, options, &bake::WRITERS, run)
     })?;
     shell.warn("bake", &baked.warnings);
-    Ok(baked)
+    Ok((baked, player))
 }
 
 fn tell(baked: &Baked, shell: &Shell) -> anyhow::Result<()> {
@@ -100,7 +101,7 @@ fn tell(baked: &Baked, shell: &Shell) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn frame_range(text: &str) -> Result<Range<u32>, String> {
+pub(crate) fn frame_range(text: &str) -> Result<Range<u32>, String> {
     let wrong = || format!("'{text}' is not a range of frames; write it like 10..20");
     let number = |part: &str| part.trim().parse::<u32>().ok();
     let (start, end) = text.split_once("..").ok_or_else(wrong)?;

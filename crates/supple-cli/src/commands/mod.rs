@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod new;
+pub(crate) mod render;
 pub(crate) mod zoo;
 
 use std::path::Path;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Bake(bake::Args),
     Info(info::Args),
     Check(check::Args),
+    Render(render::Args),
     Convert(convert::Args),
     Zoo(zoo::Args),
     Bench(bench::Args),
@@ -52,10 +54,15 @@ pub(crate) fn read(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
 
 /// The whole asset as one mesh, in the pose its file gives it; a point cloud is a mesh without
 /// triangles.
-pub(crate) fn rest_mesh(mut asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
-    if asset.meshes.is_empty() {
-        let points = asset.clouds.drain(..).flat_map(|cloud| cloud.positions).collect();
-        return Ok(TriMesh::new(points, Vec::new()));
+pub(crate) fn rest_mesh(asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
+    Ok(as_mesh(asset).into_rest_mesh(&shell.quiet_run())?)
+}
+
+/// The asset itself, or its point clouds as a mesh without triangles if it has no mesh.
+pub(crate) fn as_mesh(mut asset: Asset) -> Asset {
+    if !asset.meshes.is_empty() {
+        return asset;
     }
-    Ok(asset.into_rest_mesh(&shell.quiet_run())?)
+    let points = asset.clouds.drain(..).flat_map(|cloud| cloud.positions).collect();
+    Asset::from_mesh(TriMesh::new(points, Vec::new()))
 }

@@ -1,0 +1,159 @@
+//! `supple demo`: built-in scenes, from nothing to files other programs open.
+
+mod page;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+use supple::bake;
+use supple::scene::{Folder, Scene};
+use supple_gpu::Renderer;
+use supple_gpu::sheet::spread_frames;
+
+use super::bake::bake_scene;
+use super::render::stage::Stage;
+use super::render::{self, Look};
+use crate::shell::Shell;
+
+/// Play the built-in scenes: each gives a GLB that any viewer opens, a picture and a report
+///
+/// One page, index.html, holds the pictures with the reports.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Which scene; all of them if not given
+    name: Option<String>,
+    /// Folder to write to
+    #[arg(short, long, value_name = "DIR", default_value = "supple-demo")]
+    output: PathBuf,
+}
+
+/// A built-in scene.
+struct Demo {
+    name: &'static str,
+    /// What there is to see.
+    what: &'static str,
+    document: &'static str,
+}
+
+const DEMOS: &[Demo] = &[
+    Demo {
+        name: "boxer",
+        what: "Skinned characters: dual quaternions on the left, linear blending on the right.",
+        document: include_str!("../../../../../scenes/boxer.toml"),
+    },
+    Demo {
+        name: "camel",
+        what: "A walk cycle carried forward by a track.",
+        document: include_str!("../../../../../scenes/camel.toml"),
+    },
+    Demo {
+        name: "cow",
+        what: "A recorded path, trailed on a damped spring solved in closed form.",
+        document: include_str!("../../../../../scenes/cow.toml"),
+    },
+];
+
+/// How many frames of a scene its picture shows.
+const PICTURED: usize = 4;
+
+/// What came of a demo, under the names it has in JSON.
+#[derive(Debug, Serialize)]
+struct Played {
+    demo: &'static str,
+    what: &'static str,
+    files: Vec<PathBuf>,
+    picture: Option<PathBuf>,
+    frames: u32,
+    triangles: usize,
+    worst_volume_errors: Vec<Option<f64>>,
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let wanted = |demo: &&Demo| args.name.as_deref().is_none_or(|name| name == demo.name);
+    let demos: Vec<_> = DEMOS.iter().filter(wanted).collect();
+    if demos.is_empty() {
+        let names: Vec<_> = DEMOS.iter().map(|demo| demo.name).collect();
+        bail!("no demo '{}'; there are {}", args.name.as_deref().unwrap_or(""), names.join(", "));
+    }
+    std::fs::create_dir_all(&args.output)
+        .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
+    let mut renderer = match Renderer::new() {
+        Ok(renderer) => Some(renderer),
+        Err(error) => {
+            shell.warn("no pictures", &[error]);
+            None
+        }
+    };
+    let mut played = Vec::new();
+    for demo in demos {
+        played.push(play(demo, &args.output, renderer.as_mut(), shell)?);
+    }
+    let page = args.output.join("index.html");
+    page::write(&page, &played)?;
+    shell.say(format!("all of it on one page: {}", page.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the scene, bakes it, takes its picture, and tells what came of it.
+fn play(
+    demo: &Demo,
+    output: &Path,
+    renderer: Option<&mut Renderer>,
+    shell: &Shell,
+) -> anyhow::Result<Played> {
+    let folder = Folder::new(output);
+    let scene = Scene::parse(demo.document, Some(&folder))
+        .map_err(|problem| anyhow::anyhow!("scene {}: {problem}", demo.name))?;
+    let document = output.join(format!("{}.toml", demo.name));
+    std::fs::write(&document, demo.document)
+        .with_context(|| format!("cannot write {}", document.display()))?;
+    let (baked, player) = bake_scene(&scene, &folder, output, &bake::Options::default(), shell)?;
+    let mut stage = Stage::of(player, shell);
+    let picture = match renderer {
+        Some(renderer) => Some(picture(demo, &mut stage, output, renderer, shell)?),
+        None => None,
+    };
+    let meshes = stage.player().cast().iter().map(|cast| cast.rest.meshes[0].triangles.len());
+    let played = Played {
+        demo: demo.name,
+        what: demo.what,
+        files: [vec![document], baked.files].concat(),
+        picture,
+        frames: baked.frames.len() as u32,
+        triangles: meshes.sum(),
+        worst_volume_errors: baked.worst_volume_errors,
+    };
+    tell(&played, shell)?;
+    Ok(played)
+}
+
+/// A few frames of the scene on one sheet.
+fn picture(
+    demo: &Demo,
+    stage: &mut Stage,
+    output: &Path,
+    renderer: &mut Renderer,
+    shell: &Shell,
+) -> anyhow::Result<PathBuf> {
+    let look = Look { size: [960, 640], ..Look::default() };
+    let frames: Vec<u32> =
+        spread_frames(stage.frames() as usize, PICTURED).into_iter().map(|i| i as u32).collect();
+    let sheet = render::sheet_of(stage, &frames, &look, renderer, shell)?;
+    let path = output.join(format!("{}.png", demo.name));
+    render::write(&sheet, &path)?;
+    Ok(path)
+}
+
+fn tell(played: &Played, shell: &Shell) -> anyhow::Result<()> {
+    if shell.options().json {
+        return shell.print_json(played);
+    }
+    shell.say(format!("{}: {}", played.demo, played.what));
+    shell.say(format!("  {} frames of {} triangles", played.frames, played.triangles));
+    for file in played.files.iter().chain(&played.picture) {
+        shell.say(format!("  {}", file.display()));
+    }
+    Ok(())
+}

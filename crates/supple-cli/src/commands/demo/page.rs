@@ -1,0 +1,64 @@
+//! One HTML page that holds the pictures with the reports.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use super::Played;
+
+const HEAD: &str = r#"<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Supple</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #f4f4f5; margin: 0 auto;
+         max-width: 70rem; padding: 2rem 1rem; }
+  h1 { font-weight: 300; letter-spacing: 0.02em; }
+  section { background: #fff; border-radius: 8px; padding: 1.5rem; margin: 2rem 0;
+            box-shadow: 0 1px 4px #0002; }
+  h2 { margin-top: 0; }
+  img { width: 100%; border-radius: 4px; }
+  table { border-collapse: collapse; }
+  td { padding: 0.15rem 1.5rem 0.15rem 0; vertical-align: top; }
+  td:first-child { color: #777; }
+</style>
+<h1>Supple: what these scenes gave</h1>
+"#;
+
+/// Writes the page; files are named relative to its folder, so that the folder can be moved.
+pub(super) fn write(path: &Path, played: &[Played]) -> anyhow::Result<()> {
+    let mut html = HEAD.to_owned();
+    for one in played {
+        // Writing to a string cannot fail.
+        let _ = section(&mut html, one);
+    }
+    html.push_str("</html>\n");
+    supple::io::save(path, |out| out.write_all(html.as_bytes()))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn section(html: &mut String, played: &Played) -> std::fmt::Result {
+    writeln!(html, "<section>\n<h2>{}</h2>\n<p>{}</p>", played.demo, played.what)?;
+    if let Some(picture) = &played.picture {
+        writeln!(html, "<img src=\"{}\" alt=\"{}\">", name(picture), played.what)?;
+    }
+    writeln!(html, "<table>")?;
+    let mut row =
+        |what: &str, value: &str| writeln!(html, "<tr><td>{what}</td><td>{value}</td></tr>");
+    row("frames", &played.frames.to_string())?;
+    row("triangles", &played.triangles.to_string())?;
+    for error in played.worst_volume_errors.iter().flatten() {
+        row("largest volume error", &format!("{:+.3} %", 100.0 * error))?;
+    }
+    let link = |file: &Path| format!("<a href=\"{0}\">{0}</a>", name(file));
+    let links: Vec<_> = played.files.iter().map(|file| link(file)).collect();
+    row("files", &links.join(", "))?;
+    writeln!(html, "</table>\n</section>")
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

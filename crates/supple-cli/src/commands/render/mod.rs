@@ -1,0 +1,270 @@
+//! `supple render`: pictures and video without a window.
+
+mod shot;
+pub(crate) mod stage;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use glam::Vec3;
+use supple_gpu::encode::{self, Animation};
+use supple_gpu::sheet::{contact_sheet, spread_frames};
+use supple_gpu::{Image, Renderer};
+
+use self::shot::Shot;
+use self::stage::Stage;
+use crate::shell::Shell;
+
+/// Take pictures or video of a scene, a mesh or a bake, without a window
+///
+/// The ending of the output says what is made: .png for a picture, .webp or .gif for an animation,
+/// .mp4, .mov, .mkv or .webm for video (through ffmpeg, when it is installed).
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// A scene (.toml), a mesh or character, or a folder with a baked GLB
+    input: PathBuf,
+    /// File to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Which frame a picture shows, counted from 0
+    #[arg(long, value_name = "N", conflicts_with_all = ["frames", "sheet"])]
+    frame: Option<u32>,
+    /// Which frames an animation or sheet shows, the end not included: 10..20
+    #[arg(long, value_name = "A..B", value_parser = super::bake::frame_range)]
+    frames: Option<Range<u32>>,
+    /// Put this many frames on one page
+    #[arg(long, value_name = "COUNT")]
+    sheet: Option<u32>,
+    /// Turn once round the subject in this many frames
+    #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"])]
+    turntable: Option<u32>,
+    #[command(flatten)]
+    look: Look,
+}
+
+/// How it looks and from where.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Look {
+    /// Width and height in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
+    pub(crate) size: [u32; 2],
+    /// Colour by a painted field, or by `displacement` from the rest shape
+    #[arg(long, value_name = "NAME")]
+    pub(crate) field: Option<String>,
+    /// Show another shape with the same vertices beside it, coloured by the difference
+    #[arg(long, value_name = "OTHER", conflicts_with = "field")]
+    pub(crate) compare: Option<PathBuf>,
+    /// Draw the edges of the triangles
+    #[arg(long)]
+    pub(crate) wireframe: bool,
+    /// Shade every triangle flat
+    #[arg(long)]
+    pub(crate) flat: bool,
+    /// Direction from the subject to the camera; the distance is found by itself
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
+    pub(crate) from: Option<Vec3>,
+    /// Where the camera is; with --target
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, requires = "target")]
+    pub(crate) eye: Option<Vec3>,
+    /// What the camera looks at; with --eye
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, requires = "eye")]
+    pub(crate) target: Option<Vec3>,
+    /// Which way is up
+    #[arg(long, value_name = "AXIS", default_value = "y", value_parser = axis)]
+    pub(crate) up: Vec3,
+    /// Words in the corner of the picture
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) label: Option<String>,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            size: [1280, 720],
+            field: None,
+            compare: None,
+            wireframe: false,
+            flat: false,
+            from: None,
+            eye: None,
+            target: None,
+            up: Vec3::Y,
+            label: None,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let mut renderer = Renderer::new()?;
+    let mut stage = Stage::open(&args.input, shell)?;
+    match &args.look.compare {
+        Some(other) => compare(args, &mut stage, other, &mut renderer, shell)?,
+        None => take(args, &mut stage, &mut renderer, shell)?,
+    }
+    shell.say(args.output.display().to_string());
+    if shell.options().json {
+        shell.print_json(&serde_json::json!({ "file": args.output, "size": args.look.size }))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn take(
+    args: &Args,
+    stage: &mut Stage,
+    renderer: &mut Renderer,
+    shell: &Shell,
+) -> anyhow::Result<()> {
+    let is_picture = ending(&args.output) == "png";
+    if let Some(count) = args.turntable {
+        return turntable(args, stage, renderer, count, shell);
+    }
+    if let Some(count) = args.sheet {
+        return write(&sheet(args, stage, renderer, count, shell)?, &args.output);
+    }
+    if is_picture && args.frames.is_none() {
+        let frame = args.frame.unwrap_or(0);
+        let shot = Shot::new(stage, &[frame], &args.look, shell)?;
+        return write(&shot.take(stage, frame, renderer, shell)?, &args.output);
+    }
+    let frames = wanted_frames(stage, args.frames.clone())?;
+    animate(args, stage, renderer, frames, shell)
+}
+
+/// All pictures of a range of frames, one after the other.
+fn animate(
+    args: &Args,
+    stage: &mut Stage,
+    renderer: &mut Renderer,
+    frames: Range<u32>,
+    shell: &Shell,
+) -> anyhow::Result<()> {
+    let numbers: Vec<u32> = frames.clone().collect();
+    let shot = Shot::new(stage, &numbers, &args.look, shell)?;
+    let mut animation = Animation::create(&args.output, stage.fps() as f32)?;
+    shell.with_progress("rendering", |run| {
+        for frame in frames.clone() {
+            run.check()?;
+            animation.push(&shot.take(stage, frame, renderer, shell)?)?;
+            run.report(u64::from(frame - frames.start) + 1, frames.len() as u64);
+        }
+        Ok::<_, anyhow::Error>(())
+    })?;
+    Ok(animation.finish()?)
+}
+
+fn turntable(
+    args: &Args,
+    stage: &mut Stage,
+    renderer: &mut Renderer,
+    count: u32,
+    shell: &Shell,
+) -> anyhow::Result<()> {
+    const FPS: f32 = 24.0;
+    if count == 0 {
+        bail!("--turntable 0 shows nothing; give the number of frames of one turn");
+    }
+    let frame = args.frame.unwrap_or(0);
+    let shot = Shot::new(stage, &[frame], &args.look, shell)?;
+    let mut animation = Animation::create(&args.output, FPS)?;
+    shell.with_progress("rendering", |run| {
+        for (i, camera) in shot.camera().turntable(count).enumerate() {
+            run.check()?;
+            let shot = shot.with_camera(camera);
+            animation.push(&shot.take(stage, frame, renderer, shell)?)?;
+            run.report(i as u64 + 1, u64::from(count));
+        }
+        Ok::<_, anyhow::Error>(())
+    })?;
+    Ok(animation.finish()?)
+}
+
+/// Frames spread evenly over the scene, on one page.
+fn sheet(
+    args: &Args,
+    stage: &mut Stage,
+    renderer: &mut Renderer,
+    count: u32,
+    shell: &Shell,
+) -> anyhow::Result<Image> {
+    let frames = wanted_frames(stage, args.frames.clone())?;
+    let spread = spread_frames(frames.len(), count.max(1) as usize);
+    let numbers: Vec<u32> = spread.iter().map(|&i| frames.start + i as u32).collect();
+    sheet_of(stage, &numbers, &args.look, renderer, shell)
+}
+
+/// The given frames on one page.
+pub(crate) fn sheet_of(
+    stage: &mut Stage,
+    frames: &[u32],
+    look: &Look,
+    renderer: &mut Renderer,
+    shell: &Shell,
+) -> anyhow::Result<Image> {
+    let shot = Shot::new(stage, frames, look, shell)?;
+    let pictures: Result<Vec<Image>, _> =
+        frames.iter().map(|&frame| shot.take(stage, frame, renderer, shell)).collect();
+    Ok(contact_sheet(&pictures?, 0))
+}
+
+/// The shape and another one, before and after.
+fn compare(
+    args: &Args,
+    stage: &mut Stage,
+    other: &Path,
+    renderer: &mut Renderer,
+    shell: &Shell,
+) -> anyhow::Result<()> {
+    let mut after = Stage::open(other, shell)?;
+    let picture =
+        shot::before_after(stage, &mut after, args.frame.unwrap_or(0), args, renderer, shell)?;
+    write(&picture, &args.output)
+}
+
+fn wanted_frames(stage: &Stage, asked: Option<Range<u32>>) -> anyhow::Result<Range<u32>> {
+    let have = stage.frames();
+    let frames = asked.unwrap_or(0..have);
+    if frames.end > have {
+        bail!("frames {}..{} were asked for, but there are {have}", frames.start, frames.end);
+    }
+    Ok(frames)
+}
+
+pub(crate) fn write(picture: &Image, path: &Path) -> anyhow::Result<()> {
+    if ending(path) != "png" {
+        bail!("{}: a single picture is written as .png", path.display());
+    }
+    Ok(encode::png::write(picture, path)?)
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let wrong = || format!("'{text}' is no size; write it like 1280x720");
+    let (width, height) = text.split_once(['x', '×']).ok_or_else(wrong)?;
+    let number = |part: &str| part.trim().parse::<u32>().ok().filter(|&n| n > 0);
+    number(width).zip(number(height)).map(|(w, h)| [w, h]).ok_or_else(wrong)
+}
+
+/// `x,y,z` without spaces.
+pub(crate) fn vector(text: &str) -> Result<Vec3, String> {
+    let numbers: Vec<f32> = text.split(',').filter_map(|n| n.trim().parse().ok()).collect();
+    match numbers[..] {
+        [x, y, z] if text.split(',').count() == 3 && (x + y + z).is_finite() => {
+            Ok(Vec3::new(x, y, z))
+        }
+        _ => Err(format!("'{text}' is not three numbers; write them like 0,1.5,-2")),
+    }
+}
+
+fn axis(text: &str) -> Result<Vec3, String> {
+    match text {
+        "x" => Ok(Vec3::X),
+        "y" => Ok(Vec3::Y),
+        "z" => Ok(Vec3::Z),
+        _ => Err(format!("'{text}' is no axis; take x, y or z")),
+    }
+}

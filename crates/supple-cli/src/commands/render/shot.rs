@@ -1,0 +1,181 @@
+//! One camera on a stage, and the pictures it takes.
+
+use anyhow::bail;
+use glam::Vec3;
+use supple::TriMesh;
+use supple::mesh::Values;
+use supple::player::Frame;
+use supple_gpu::camera::{Camera, Framing, Projection};
+use supple_gpu::compare::{self, Comparison};
+use supple_gpu::view::{Body, Edge, Field, Label, Shading, View, Wireframe, aspect, range_of};
+use supple_gpu::{Image, Renderer};
+
+use super::stage::Stage;
+use super::{Args, Look};
+use crate::shell::Shell;
+
+/// Frames looked at to find a camera that holds the whole motion.
+const FRAMING_SAMPLES: usize = 12;
+
+/// A camera that stays where it is, the floor, and the meaning of colours.
+#[derive(Clone, Debug)]
+pub(super) struct Shot {
+    look: Look,
+    camera: Camera,
+    floor: Option<f32>,
+    range: Option<[f32; 2]>,
+}
+
+impl Shot {
+    /// Sets the camera so that everything in the given frames is in the picture.
+    pub(super) fn new(
+        stage: &mut Stage,
+        frames: &[u32],
+        look: &Look,
+        shell: &Shell,
+    ) -> anyhow::Result<Self> {
+        let ratio = aspect(look.size);
+        let mut framing = match look.from {
+            Some(direction) if direction.length_squared() > 0.0 => {
+                Framing::new(direction, look.up, ratio)
+            }
+            Some(_) => bail!("--from 0,0,0 is no direction"),
+            None => Framing::three_quarter(look.up, ratio),
+        };
+        let mut floor = f32::INFINITY;
+        let mut range: Option<[f32; 2]> = None;
+        for &i in &sampled(frames) {
+            let frame = stage.frame(i, shell)?;
+            for (body, shown) in frame.bodies.iter().enumerate() {
+                framing.add(&shown.positions);
+                let lowest = shown.positions.iter().map(|p| p.dot(look.up));
+                floor = lowest.fold(floor, f32::min);
+                if let Some(values) = field_values(stage, &frame, body, look)? {
+                    let [lo, hi] = range_of(&values);
+                    range = Some(range.map_or([lo, hi], |[a, b]| [a.min(lo), b.max(hi)]));
+                }
+            }
+        }
+        let camera = match (look.eye, look.target) {
+            (Some(eye), Some(target)) => {
+                let projection = Projection::Perspective { fov_y: 0.6 };
+                Camera { eye, target, up: look.up, projection }
+            }
+            _ => framing.camera(),
+        };
+        Ok(Self { look: look.clone(), camera, floor: floor.is_finite().then_some(floor), range })
+    }
+
+    pub(super) fn camera(&self) -> &Camera {
+        &self.camera
+    }
+
+    pub(super) fn with_camera(&self, camera: Camera) -> Self {
+        Self { camera, ..self.clone() }
+    }
+
+    /// The picture of one frame.
+    pub(super) fn take(
+        &self,
+        stage: &mut Stage,
+        frame: u32,
+        renderer: &mut Renderer,
+        shell: &Shell,
+    ) -> anyhow::Result<Image> {
+        let frame = stage.frame(frame, shell)?;
+        let fields: Result<Vec<_>, _> =
+            (0..frame.bodies.len()).map(|b| field_values(stage, &frame, b, &self.look)).collect();
+        let fields = fields?;
+        let mut bodies = Vec::new();
+        for (i, values) in fields.iter().enumerate() {
+            let mut body = dressed(stage, &frame, i, &self.look);
+            body.field = values.as_ref().map(|values| self.field(values, i));
+            bodies.push(body);
+        }
+        let labels = self.look.label.iter().map(|text| Label::edge(Edge::BottomLeft, text));
+        Ok(renderer.render(&View {
+            bodies,
+            labels: labels.collect(),
+            floor: self.floor,
+            ..View::through(self.camera, self.look.size)
+        })?)
+    }
+
+    /// A field in colours that mean the same in every frame, explained once.
+    fn field<'a>(&self, values: &'a [f32], body: usize) -> Field<'a> {
+        let name = self.look.field.clone().unwrap_or_default();
+        Field { range: self.range, legend: body == 0, ..Field::new(name, values) }
+    }
+}
+
+/// A few frames that stand for all of them, the first and the last among them.
+fn sampled(frames: &[u32]) -> Vec<u32> {
+    let spread = supple_gpu::sheet::spread_frames(frames.len(), FRAMING_SAMPLES);
+    spread.into_iter().map(|i| frames[i]).collect()
+}
+
+/// A body of a frame in its paints.
+fn dressed<'a>(stage: &'a Stage, frame: &'a Frame, body: usize, look: &Look) -> Body<'a> {
+    let shown = &frame.bodies[body];
+    Body {
+        positions: Some(&shown.positions),
+        normals: None,
+        paints: stage.paints(body).to_vec(),
+        shading: if look.flat { Shading::Flat } else { Shading::default() },
+        wireframe: look.wireframe.then(Wireframe::default),
+        ..Body::new(rest(stage, body))
+    }
+}
+
+fn rest(stage: &Stage, body: usize) -> &TriMesh {
+    &stage.player().cast()[body].rest.meshes[0]
+}
+
+/// The number a vertex that the person asked to see.
+fn field_values(
+    stage: &Stage,
+    frame: &Frame,
+    body: usize,
+    look: &Look,
+) -> anyhow::Result<Option<Vec<f32>>> {
+    let Some(name) = &look.field else { return Ok(None) };
+    let mesh = rest(stage, body);
+    if name == "displacement" {
+        let pairs = mesh.positions.iter().zip(&frame.bodies[body].positions);
+        return Ok(Some(pairs.map(|(rest, now)| rest.distance(*now)).collect()));
+    }
+    match mesh.attributes.get(name) {
+        Some(Values::Scalar(values)) => Ok(Some(values.clone())),
+        Some(values) => {
+            let width = values.width();
+            let length = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
+            Ok(Some(values.as_floats().chunks_exact(width).map(length).collect()))
+        }
+        None => {
+            let mut known: Vec<_> = mesh.attributes.iter().map(|a| a.name.as_str()).collect();
+            known.push("displacement");
+            bail!("there is no field '{name}'; there are {}", known.join(", "))
+        }
+    }
+}
+
+/// Before and after from the same camera, the difference coloured.
+pub(super) fn before_after(
+    before: &mut Stage,
+    after: &mut Stage,
+    frame: u32,
+    args: &Args,
+    renderer: &mut Renderer,
+    shell: &Shell,
+) -> anyhow::Result<Image> {
+    let (first, second) = (before.frame(frame, shell)?, after.frame(frame, shell)?);
+    let [width, height] = args.look.size;
+    let how = Comparison {
+        panel: [(width / 2).max(1), height],
+        up: args.look.up,
+        direction: args.look.from.filter(|d| *d != Vec3::ZERO),
+    };
+    let left = dressed(before, &first, 0, &args.look);
+    let right = dressed(after, &second, 0, &args.look);
+    Ok(compare::before_after(renderer, &left, &right, &how)?)
+}

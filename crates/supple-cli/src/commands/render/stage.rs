@@ -1,0 +1,102 @@
+//! What is in front of the camera: a player and the paints of its bodies.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use supple::Asset;
+use supple::player::{Frame, Player};
+use supple::scene::{Folder, Keyframes, Motion, Scene, Source, Time};
+use supple_gpu::texture::paints_of;
+use supple_gpu::view::Paint;
+
+use crate::commands::{as_mesh, read};
+use crate::shell::Shell;
+
+/// A scene being played, with what its surfaces look like.
+pub(crate) struct Stage {
+    player: Player,
+    paints: Vec<Vec<Paint>>,
+}
+
+impl Stage {
+    /// Opens a scene, a mesh, or a folder with a baked GLB.
+    pub(crate) fn open(input: &Path, shell: &Shell) -> anyhow::Result<Self> {
+        if input.is_dir() {
+            return Self::open(&baked_in(input)?, shell);
+        }
+        if input.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+            let scene = Scene::load(input, shell.policy())?;
+            let folder = Folder::of(input, shell.policy());
+            let (player, warnings) = Player::open(&scene, &folder, &shell.quiet_run())?;
+            shell.warn("scene", &warnings);
+            return Ok(Self::of(player, shell));
+        }
+        Self::of_asset(read(input, shell)?, shell)
+    }
+
+    /// An asset that plays its first clip, or stands still.
+    fn of_asset(asset: Asset, shell: &Shell) -> anyhow::Result<Self> {
+        let mut scene = Scene::of("subject", Source::File { file: "subject".to_owned() });
+        if let Some((start, end)) = asset.clips.first().and_then(|clip| clip.span()) {
+            let (start, end) = (f64::from(start), f64::from(end));
+            scene.time = Time { start, end, ..Time::default() };
+            let keyframes = Keyframes { start, ..Keyframes::default() };
+            scene.assets[0].motion = Motion::Keyframes(keyframes);
+        }
+        let mut asset = Some(as_mesh(asset));
+        let mut load = |_: &Source| asset.take().ok_or_else(|| "loaded twice".into());
+        let here = Folder::new(Path::new("."));
+        let player = Player::new(&scene, &here, &mut load, &shell.quiet_run())?;
+        Ok(Self::of(player, shell))
+    }
+
+    pub(crate) fn of(player: Player, shell: &Shell) -> Self {
+        let mut paints = Vec::new();
+        for cast in player.cast() {
+            let (of_body, warnings) = paints_of(&cast.rest);
+            shell.warn(&cast.actor.name, &warnings);
+            paints.push(of_body);
+        }
+        Self { player, paints }
+    }
+
+    pub(crate) fn player(&self) -> &Player {
+        &self.player
+    }
+
+    pub(crate) fn paints(&self, body: usize) -> &[Paint] {
+        &self.paints[body]
+    }
+
+    pub(crate) fn frames(&self) -> u32 {
+        self.player.frames()
+    }
+
+    pub(crate) fn fps(&self) -> f64 {
+        self.player.scene().time.fps
+    }
+
+    pub(crate) fn frame(&mut self, i: u32, shell: &Shell) -> anyhow::Result<Frame> {
+        let have = self.frames();
+        if i >= have {
+            bail!("there is no frame {i}: the frames are 0 to {}", have - 1);
+        }
+        Ok(self.player.frame(i, &shell.quiet_run())?)
+    }
+}
+
+/// The one baked GLB of a folder.
+fn baked_in(folder: &Path) -> anyhow::Result<PathBuf> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot look into {}", folder.display()))?;
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "glb"))
+        .collect();
+    found.sort();
+    match &found[..] {
+        [one] => Ok(one.clone()),
+        [] => bail!("{} holds no baked .glb; name the file to show", folder.display()),
+        many => bail!("{} holds {} .glb files; name the one to show", folder.display(), many.len()),
+    }
+}
