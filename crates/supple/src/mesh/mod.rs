@@ -4,6 +4,7 @@ pub mod adjacency;
 pub mod attribute;
 pub mod bvh;
 pub mod exact_volume;
+pub mod geodesic;
 pub mod intersect;
 pub mod measure;
 pub mod normals;

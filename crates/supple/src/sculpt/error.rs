@@ -108,6 +108,28 @@ pub enum Problem {
         /// What for.
         what: &'static str,
     },
+    /// Bézier pieces share their ends: 4, 7, 10 … points.
+    #[error("{found} points do not make a row of cubic Bézier curves: give 4, 7, 10 and so on")]
+    BezierPoints {
+        /// How many were given.
+        found: usize,
+    },
+    /// A list that must have one entry a vertex has not.
+    #[error("{found} painted values for {expected} vertices: give one for each")]
+    WrongCount {
+        /// How many were given.
+        found: usize,
+        /// How many there must be.
+        expected: usize,
+    },
+    /// A list names a vertex that does not exist.
+    #[error("there is no vertex {vertex}: the shape has {vertices}")]
+    NoSuchVertex {
+        /// The vertex named.
+        vertex: u32,
+        /// How many there are.
+        vertices: usize,
+    },
     /// Two boundaries are too near to each other.
     #[error(
         "with tubes of thickness {thickness} the boundaries touch: draw them farther apart, or give a \

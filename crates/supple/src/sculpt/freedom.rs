@@ -8,6 +8,7 @@ use glam::Vec3;
 
 use super::path::Stage;
 use crate::Run;
+use crate::field::blend::fade_derivatives;
 use crate::field::{Flow, Influence};
 use crate::mesh::exact_volume::freedom_by_displacement;
 
@@ -24,6 +25,7 @@ pub(super) fn combine(
         Stage::Bend(bend) => Box::new(|i| bend.share(before[i])),
         Stage::Flow(flow) if has_core(flow) => Box::new(|i| final_share(flow, after[i])),
         Stage::Boundary(map) => Box::new(|i| map.share(i, after[i])),
+        Stage::Stored(stored) => Box::new(|i| fade_derivatives(f64::from(stored.values[i]))[0]),
         Stage::Flow(_) => {
             let moved = freedom_by_displacement(before, after);
             run.for_each(freedom, |i, f| *f = f.max(moved[i]));

@@ -11,6 +11,7 @@
 //! | [`Paint`] | pushes the surface in or out along a stroke |
 //! | [`Twist`] | turns about an axis, more with the height; exact, no integration |
 //! | [`Bend`] | bends about an axis; exact, no integration |
+//! | [`Curve`] | guides part of a surface along a curve |
 //! | [`Boundary`] | moves what lies inside one curve on the surface and leaves what lies outside another |
 //!
 //! # Limits
@@ -42,10 +43,12 @@
 
 mod bend;
 mod boundary;
+mod curve;
 mod cylinder;
 mod drag;
 mod error;
 mod freedom;
+mod guide;
 mod nearest;
 mod paint;
 mod path;
@@ -60,10 +63,12 @@ use serde::{Deserialize, Serialize};
 
 pub use bend::{Bend, BendMap};
 pub use boundary::{Boundary, BoundaryMap, Knob};
+pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
+pub use guide::{Guide, Orientation};
 pub use paint::{Paint, Side};
-pub use path::{NotReversible, Path, Stage};
+pub use path::{NotReversible, Path, Stage, Stored};
 pub use points::Points;
 pub use regions::Part;
 pub use tool::{Keep, Mirror, Tool};
@@ -89,6 +94,8 @@ pub enum Op {
     Bend(Bend),
     /// Move what lies inside a curve on the surface.
     Boundary(Boundary),
+    /// Guide part of the surface along a curve.
+    Curve(Curve),
 }
 
 /// How all edits of a call are carried out.
@@ -151,6 +158,7 @@ impl Op {
             Self::Twist(_) => "twist",
             Self::Bend(_) => "bend",
             Self::Boundary(_) => "boundary",
+            Self::Curve(_) => "curve",
         }
     }
 
@@ -170,6 +178,11 @@ impl Op {
             Self::Boundary(op) => {
                 let (map, steps) = op.run(positions, triangles, params, run)?;
                 Ok((Stage::Boundary(map), steps))
+            }
+            Self::Curve(op) => {
+                let before = positions.to_vec();
+                let (values, steps) = op.run(positions, triangles, run)?;
+                Ok((Stage::Stored(Stored { before, after: positions.to_vec(), values }), steps))
             }
         }
     }

@@ -21,6 +21,19 @@ pub enum Stage {
     Bend(BendMap),
     /// Between curves on the surface.
     Boundary(BoundaryMap),
+    /// Along a curve, with a field that lives on the surface: the shape before and after it.
+    Stored(Stored),
+}
+
+/// An edit of which only the vertices are known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Where the vertices were.
+    pub before: Vec<Vec3>,
+    /// Where they went.
+    pub after: Vec<Vec3>,
+    /// 0 for what moved fully, 1 for what stayed.
+    pub values: Vec<f32>,
 }
 
 /// Edits as maps of space, in the order in which they happened.
@@ -30,9 +43,22 @@ pub struct Path {
     pub stages: Vec<Stage>,
 }
 
-/// An edit that cannot be taken back from its result alone.
+/// Points that cannot be sent through an edit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotReversible {
+    /// The edit is known for its own vertices only.
+    #[error(
+        "edit {number} lives on the surface of {vertices} vertices and cannot move {points} other \
+         points: make it again on their shape"
+    )]
+    OtherPoints {
+        /// Which one, counted from one.
+        number: usize,
+        /// Vertices it is known for.
+        vertices: usize,
+        /// Points given.
+        points: usize,
+    },
     /// Who was inside the cylinder of a bend is not known any more.
     #[error("edit {number} is a bend limited to a cylinder: restore the shape from before it")]
     LimitedBend {
@@ -50,13 +76,15 @@ impl Path {
     ///
     /// # Errors
     ///
-    /// As [`pathline::advect`].
+    /// [`NotReversible::OtherPoints`] for edits that live on the surface they were made on, and as
+    /// [`pathline::advect`].
     pub fn replay(
         &self,
         points: &mut [Vec3],
         params: &pathline::Params,
         run: &Run<'_>,
-    ) -> Result<(), pathline::Error> {
+    ) -> Result<(), NotReversible> {
+        self.check_stored(points.len())?;
         for stage in &self.stages {
             match stage {
                 Stage::Flow(flow) => {
@@ -65,14 +93,15 @@ impl Path {
                 Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.forward(*x)),
                 Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.forward(*x)),
                 Stage::Boundary(map) => map.send(points, params, Direction::Forward, run)?,
+                Stage::Stored(stored) => points.copy_from_slice(&stored.after),
             }
         }
         Ok(())
     }
 
     /// Takes the edits back from the vertices they were made on, the last one first: flows are
-    /// integrated backwards, closed forms inverted.
-    /// A correction of the volume is not part of the path and stays.
+    /// integrated backwards, closed forms inverted, and edits that live on the surface restored. A
+    /// correction of the volume is not part of the path and stays.
     ///
     /// # Errors
     ///
@@ -87,6 +116,7 @@ impl Path {
         if let Some(index) = self.stages.iter().position(limited) {
             return Err(NotReversible::LimitedBend { number: index + 1 });
         }
+        self.check_stored(points.len())?;
         for stage in self.stages.iter().rev() {
             match stage {
                 Stage::Flow(flow) => {
@@ -95,6 +125,19 @@ impl Path {
                 Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.backward(*x)),
                 Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.backward(*x)),
                 Stage::Boundary(map) => map.send(points, params, Direction::Backward, run)?,
+                Stage::Stored(stored) => points.copy_from_slice(&stored.before),
+            }
+        }
+        Ok(())
+    }
+
+    fn check_stored(&self, points: usize) -> Result<(), NotReversible> {
+        for (index, stage) in self.stages.iter().enumerate() {
+            if let Stage::Stored(Stored { before, .. }) = stage
+                && before.len() != points
+            {
+                let (number, vertices) = (index + 1, before.len());
+                return Err(NotReversible::OtherPoints { number, vertices, points });
             }
         }
         Ok(())

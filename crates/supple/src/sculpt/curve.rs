@@ -1,0 +1,320 @@
+//! Guiding part of a surface along a curve (thesis, chapter 4).
+//!
+//! # Method
+//!
+//! Every vertex has a value s: 0 moves fully, 1 stays, and between them the motion fades with
+//! `β = 1 − b(s)`. s is given on the surface and stays with the vertices; its gradient is estimated
+//! from the neighbours by least squares with no part along the normal, then smoothed. The motion is that
+//! of the curve's Frenet frame, with a twist added about the tangent.
+//!
+//! # Where we differ from the paper
+//!
+//! - The velocities of all vertices together are one ordinary differential equation: the gradient is
+//!   estimated anew for every stage of a Runge–Kutta step, not once a step, which is of order one only.
+//! - The part that moves fully is carried rigidly, from a frame integrated in f64.
+//! - (4.8) and (4.9) are printed with the wrong speed and (4.6) is singular where the curve is straight;
+//!   see [`field::generator`](crate::field::generator).
+//!
+//! # Limits
+//!
+//! Parts of the surface that are far apart along it may meet in space. Undo restores the stored shape.
+//!
+//! # References
+//!
+//! - W. von Funck, H. Theisel, H.-P. Seidel. Explicit Control of Vector Field Based Shape
+//!   Deformations. Pacific Graphics, 2007.
+
+use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
+
+use super::error::{Problem, check_fade, check_finite, check_point};
+use super::guide::{Guide, Orientation, Ride};
+use super::nearest::Nearest;
+use crate::Run;
+use crate::field::Generator;
+use crate::field::blend::fade;
+use crate::mesh::geodesic::{Rings, distances, smoothed};
+use crate::run::Cancelled;
+
+/// Guides part of a surface along a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Curve {
+    /// The curve; it starts in the part that moves.
+    pub guide: Guide,
+    /// Whether that part turns with the curve. It does by default.
+    pub orientation: Orientation,
+    /// Turn about the curve's tangent on the way. 0 by default.
+    pub twist_degrees: f32,
+    /// Which part of the surface moves.
+    pub extent: Extent,
+    /// Runge–Kutta steps for the whole way. 64 by default.
+    pub steps: u32,
+    /// How often the gradient of the extent is averaged over the neighbours. 3 by default; more for
+    /// rough meshes.
+    pub smoothing: u32,
+}
+
+impl Default for Curve {
+    fn default() -> Self {
+        Self {
+            guide: Guide::default(),
+            orientation: Orientation::Follow,
+            twist_degrees: 0.0,
+            extent: Extent::default(),
+            steps: 64,
+            smoothing: 3,
+        }
+    }
+}
+
+/// Which part of a surface moves: s of every vertex.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// By the distance along the surface from the vertex nearest to a point.
+    Geodesic {
+        /// The point.
+        from: Vec3,
+        /// Distance up to which everything moves fully.
+        inner: f32,
+        /// Distance from which nothing moves.
+        outer: f32,
+    },
+    /// Between two sets of vertices, by the distance along the surface to both.
+    Between {
+        /// Vertices that move fully.
+        inner: Vec<u32>,
+        /// Vertices that stay.
+        outer: Vec<u32>,
+    },
+    /// Painted: one value a vertex, 0 moves fully and 1 stays.
+    Painted {
+        /// The values.
+        values: Vec<f32>,
+    },
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self::Geodesic { from: Vec3::ZERO, inner: 0.5, outer: 1.0 }
+    }
+}
+
+/// Averages over the neighbours that take the creases out of geodesic distances.
+const DISTANCE_SMOOTHING: u32 = 8;
+
+impl Extent {
+    /// s of every vertex.
+    ///
+    /// # Errors
+    ///
+    /// A [`Problem`] with the parameters.
+    pub fn values(
+        &self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        run: &Run<'_>,
+    ) -> Result<Vec<f32>, Problem> {
+        let rings = Rings::new(positions.len(), triangles);
+        match self {
+            Self::Geodesic { from, inner, outer } => {
+                check_fade(*inner, *outer)?;
+                check_point("the start of the distance", *from)?;
+                let grid =
+                    Nearest::new(positions).ok_or(Problem::NeedsTriangles { what: "geodesics" })?;
+                let rough = distances(positions, triangles, &[grid.find(*from) as u32]);
+                let g = smoothed(&rough, &rings, DISTANCE_SMOOTHING, run);
+                Ok(g.iter().map(|g| ((g - inner) / (outer - inner)).clamp(0.0, 1.0)).collect())
+            }
+            Self::Between { inner, outer } => {
+                check_vertices("the inner part", inner, positions.len())?;
+                check_vertices("the outer part", outer, positions.len())?;
+                let to = |set: &[u32]| {
+                    smoothed(&distances(positions, triangles, set), &rings, DISTANCE_SMOOTHING, run)
+                };
+                let (to_inner, to_outer) = (to(inner), to(outer));
+                let share = |(a, b): (&f32, &f32)| {
+                    if a.is_finite() { a / (a + b).max(f32::MIN_POSITIVE) } else { 1.0 }
+                };
+                let mut s: Vec<f32> = to_inner.iter().zip(&to_outer).map(share).collect();
+                inner.iter().for_each(|&i| s[i as usize] = 0.0);
+                outer.iter().for_each(|&i| s[i as usize] = 1.0);
+                Ok(s)
+            }
+            Self::Painted { values } if values.len() == positions.len() => {
+                values.iter().try_for_each(|&v| check_finite("a painted value", v))?;
+                Ok(values.iter().map(|v| v.clamp(0.0, 1.0)).collect())
+            }
+            Self::Painted { values } => {
+                Err(Problem::WrongCount { found: values.len(), expected: positions.len() })
+            }
+        }
+    }
+}
+
+fn check_vertices(what: &'static str, set: &[u32], vertices: usize) -> Result<(), Problem> {
+    if set.is_empty() {
+        return Err(Problem::TooFew { what, least: 1 });
+    }
+    match set.iter().find(|&&i| i as usize >= vertices) {
+        Some(&vertex) => Err(Problem::NoSuchVertex { vertex, vertices }),
+        None => Ok(()),
+    }
+}
+
+impl Curve {
+    /// Moves the positions; returns s of every vertex and the steps taken.
+    pub(super) fn run(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        run: &Run<'_>,
+    ) -> Result<(Vec<f32>, u64), Problem> {
+        if triangles.is_empty() {
+            return Err(Problem::NeedsTriangles { what: "the extent lies on a surface" });
+        }
+        check_finite("the twist", self.twist_degrees)?;
+        let ride = Ride {
+            curve: self.guide.pieces()?,
+            orientation: self.orientation,
+            twist: f64::from(self.twist_degrees).to_radians(),
+        };
+        let values = self.extent.values(positions, triangles, run)?;
+        let steps = self.steps.max(1).next_multiple_of(ride.curve.count());
+        let surface = Surface::new(&values, triangles, self.smoothing);
+        let core = ride.turn();
+        let rest = positions.to_vec();
+        for k in 0..steps {
+            run.check()?;
+            let h = 1.0 / f64::from(steps);
+            surface.step(positions, &ride, f64::from(k) * h, h, run)?;
+        }
+        run.for_each(positions, |i, x| {
+            if values[i] <= 0.0 {
+                *x = ride.carry(core, rest[i]);
+            }
+        });
+        Ok((values, u64::from(steps)))
+    }
+}
+
+/// A surface with s on it.
+struct Surface<'a> {
+    values: &'a [f32],
+    rings: Rings,
+    /// Vertices that are neither carried nor at rest.
+    support: Vec<u32>,
+    /// Where in `support` each vertex is.
+    place: Vec<u32>,
+    /// Triangles around each vertex of the support, as the two other corners in order.
+    fans: Vec<Vec<[u32; 2]>>,
+    smoothing: u32,
+}
+
+/// Not in the support.
+const NOWHERE: u32 = u32::MAX;
+
+impl<'a> Surface<'a> {
+    fn new(values: &'a [f32], triangles: &[[u32; 3]], smoothing: u32) -> Self {
+        let mut place = vec![NOWHERE; values.len()];
+        let mut support = Vec::new();
+        for (i, &s) in values.iter().enumerate() {
+            if s < 1.0 {
+                place[i] = support.len() as u32;
+                support.push(i as u32);
+            }
+        }
+        let mut fans = vec![Vec::new(); support.len()];
+        for &[a, b, c] in triangles {
+            for (apex, next, last) in [(a, b, c), (b, c, a), (c, a, b)] {
+                if place[apex as usize] != NOWHERE {
+                    fans[place[apex as usize] as usize].push([next, last]);
+                }
+            }
+        }
+        let rings = Rings::new(values.len(), triangles);
+        Self { values, rings, support, place, fans, smoothing }
+    }
+
+    /// One Runge–Kutta step of all vertices that move.
+    fn step(
+        &self,
+        positions: &mut [Vec3],
+        ride: &Ride,
+        t: f64,
+        h: f64,
+        run: &Run<'_>,
+    ) -> Result<(), Cancelled> {
+        let start: Vec<Vec3> = self.support.iter().map(|&i| positions[i as usize]).collect();
+        let mut sum = vec![Vec3::ZERO; start.len()];
+        for (reach, weight, next) in
+            [(0.0, 1.0, 0.5), (0.5, 2.0, 0.5), (0.5, 2.0, 1.0), (1.0, 1.0, 0.0)]
+        {
+            run.check()?;
+            let velocity = self.velocities(positions, &ride.generators(t + reach * h), run);
+            for (k, &i) in self.support.iter().enumerate() {
+                sum[k] += weight * velocity[k];
+                positions[i as usize] = start[k] + (next * h) as f32 * velocity[k];
+            }
+        }
+        for (k, &i) in self.support.iter().enumerate() {
+            positions[i as usize] = start[k] + (h / 6.0) as f32 * sum[k];
+        }
+        Ok(())
+    }
+
+    fn velocities(&self, positions: &[Vec3], motion: &[Generator; 2], run: &Run<'_>) -> Vec<Vec3> {
+        let mut gradients = run.map(self.support.len(), |k| self.gradient(positions, k));
+        for _ in 0..self.smoothing {
+            gradients = run.map(gradients.len(), |k| self.averaged(&gradients, k));
+        }
+        run.map(self.support.len(), |k| {
+            let vertex = self.support[k] as usize;
+            let (beta, slope) = fade(self.values[vertex]);
+            let grad_beta = slope * gradients[k];
+            let mut v = Vec3::ZERO;
+            for generator in motion {
+                let (e, grad_e, f, grad_f) = generator.eval(positions[vertex]);
+                let sideways = grad_beta.cross(e * grad_f - f * grad_e);
+                v += beta * (beta * grad_e.cross(grad_f) + sideways);
+            }
+            v
+        })
+    }
+
+    /// Least squares over the neighbours, in the tangent plane.
+    fn gradient(&self, positions: &[Vec3], k: usize) -> Vec3 {
+        let vertex = self.support[k] as usize;
+        let x = positions[vertex];
+        let around =
+            |[b, c]: &[u32; 2]| (positions[*b as usize] - x).cross(positions[*c as usize] - x);
+        let Some(normal) = self.fans[k].iter().map(around).sum::<Vec3>().try_normalize() else {
+            return Vec3::ZERO;
+        };
+        let (a, b) = normal.any_orthonormal_pair();
+        let (mut xx, mut xy, mut yy, mut right) = (0.0, 0.0, 0.0, Vec2::ZERO);
+        for &neighbour in self.rings.of(vertex) {
+            let offset = positions[neighbour as usize] - x;
+            let d = Vec2::new(a.dot(offset), b.dot(offset));
+            xx += d.x * d.x;
+            xy += d.x * d.y;
+            yy += d.y * d.y;
+            right += (self.values[neighbour as usize] - self.values[vertex]) * d;
+        }
+        let determinant = xx * yy - xy * xy;
+        if determinant <= 1e-12 * (xx + yy) * (xx + yy) {
+            return Vec3::ZERO;
+        }
+        let g = Vec2::new(yy * right.x - xy * right.y, xx * right.y - xy * right.x) / determinant;
+        g.x * a + g.y * b
+    }
+
+    fn averaged(&self, gradients: &[Vec3], k: usize) -> Vec3 {
+        let vertex = self.support[k] as usize;
+        let near = self.rings.of(vertex).iter().map(|&j| self.place[j as usize]);
+        let inside = near.filter(|&p| p != NOWHERE).map(|p| gradients[p as usize]);
+        let (sum, count) = inside.fold((Vec3::ZERO, 0.0), |(s, n), g| (s + g, n + 1.0));
+        if count > 0.0 { 0.5 * (gradients[k] + sum / count) } else { gradients[k] }
+    }
+}

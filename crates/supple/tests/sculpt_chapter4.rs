@@ -1,0 +1,208 @@
+//! Chapter 4 of the source: part of a surface guided along a curve.
+
+mod sculpt_shapes;
+
+use glam::Vec3;
+use sculpt_shapes::{Shape, bar, sphere};
+use supple::Run;
+use supple::pathline;
+use supple::sculpt::{
+    self, Curve, Extent, Guide, NotReversible, Op, Orientation, Outcome, Params, Problem,
+};
+
+fn long_bar(n: u32) -> Shape {
+    bar(Vec3::new(6.0, 1.0, 1.0), [6 * n, n, n])
+}
+
+/// What lies beyond x = 1.5 moves, what lies before x = −1.5 stays.
+fn extent(shape: &Shape) -> Extent {
+    let pick = |keep: &dyn Fn(f32) -> bool| {
+        (0..shape.positions.len() as u32)
+            .filter(|&i| keep(shape.positions[i as usize].x))
+            .collect::<Vec<u32>>()
+    };
+    Extent::Between { inner: pick(&|x| x >= 1.5), outer: pick(&|x| x <= -1.5) }
+}
+
+/// A quarter circle of radius two from (2, 0, 0), up.
+fn quarter_circle() -> Guide {
+    let k = 2.0 * 0.552_284_8;
+    Guide::Bezier(vec![
+        Vec3::new(2.0, 0.0, 0.0),
+        Vec3::new(2.0 + k, 0.0, 0.0),
+        Vec3::new(4.0, 2.0 - k, 0.0),
+        Vec3::new(4.0, 2.0, 0.0),
+    ])
+}
+
+fn sculpted(shape: &mut Shape, op: Curve) -> Result<Outcome, Problem> {
+    let (params, run) = (Params::default(), Run::default());
+    let ops = [Op::Curve(op)];
+    sculpt::apply(&mut shape.positions, &shape.triangles, &ops, &params, &run)
+        .map_err(|e| e.problem)
+}
+
+#[test]
+fn the_inner_part_follows_the_curve_and_turns_with_it() {
+    let mut shape = long_bar(10);
+    let rest = shape.positions.clone();
+    let op = Curve { guide: quarter_circle(), extent: extent(&shape), ..Curve::default() };
+    let outcome = sculpted(&mut shape, op).unwrap();
+    for (a, b) in rest.iter().zip(&shape.positions) {
+        if a.x >= 1.5 {
+            // Turned by a right angle about (2, 0, 0), which went to (4, 2, 0).
+            let expected = Vec3::new(4.0 - a.y, 2.0 + a.x - 2.0, a.z);
+            assert!(b.abs_diff_eq(expected, 1e-5), "{a} went to {b}, not {expected}");
+        } else if a.x <= -1.5 {
+            assert_eq!(a, b, "at rest");
+        }
+    }
+    assert!(outcome.report.volume_error().abs() < 0.02, "{}", outcome.report.volume_error());
+}
+
+#[test]
+fn keeping_the_orientation_is_a_translation() {
+    let mut shape = long_bar(8);
+    let rest = shape.positions.clone();
+    let op = Curve {
+        guide: quarter_circle(),
+        orientation: Orientation::Keep,
+        extent: extent(&shape),
+        ..Curve::default()
+    };
+    sculpted(&mut shape, op).unwrap();
+    for (a, b) in rest.iter().zip(&shape.positions) {
+        if a.x >= 1.5 {
+            assert!(b.abs_diff_eq(*a + Vec3::new(2.0, 2.0, 0.0), 1e-5), "{a} went to {b}");
+        }
+    }
+}
+
+#[test]
+fn a_twist_turns_the_inner_part_about_the_tangent() {
+    let mut shape = long_bar(8);
+    let rest = shape.positions.clone();
+    let guide = Guide::Through(vec![Vec3::new(2.0, 0.0, 0.0), Vec3::new(2.5, 0.0, 0.0)]);
+    let op = Curve { guide, twist_degrees: 90.0, extent: extent(&shape), ..Curve::default() };
+    let outcome = sculpted(&mut shape, op).unwrap();
+    for (a, b) in rest.iter().zip(&shape.positions) {
+        if a.x >= 1.5 {
+            assert!(b.abs_diff_eq(Vec3::new(a.x + 0.5, -a.z, a.y), 1e-5), "{a} went to {b}");
+        }
+    }
+    assert!(outcome.report.volume_error().abs() < 0.01, "{}", outcome.report.volume_error());
+}
+
+#[test]
+fn the_volume_error_shrinks_with_the_mesh() {
+    let error = |n: u32| {
+        let mut shape = long_bar(n);
+        let guide = Guide::Through(vec![Vec3::X * 2.0, Vec3::new(2.6, 0.6, 0.0)]);
+        let op = Curve { guide, extent: extent(&shape), steps: 16, ..Curve::default() };
+        sculpted(&mut shape, op).unwrap().report.volume_error().abs()
+    };
+    let (coarse, fine) = (error(6), error(18));
+    assert!(fine < 0.5 * coarse, "{coarse} then {fine}");
+}
+
+/// More steps change nothing: the equation is solved, not only stepped.
+#[test]
+fn the_steps_have_converged() {
+    let run = |steps: u32| {
+        let mut shape = long_bar(6);
+        let op =
+            Curve { guide: quarter_circle(), extent: extent(&shape), steps, ..Curve::default() };
+        sculpted(&mut shape, op).unwrap();
+        shape.positions
+    };
+    let (few, many) = (run(32), run(128));
+    let apart = few.iter().zip(&many).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    assert!(apart < 1e-3, "{apart}");
+}
+
+#[test]
+fn a_geodesic_extent_takes_what_is_near_along_the_surface() {
+    let mut ball = sphere(4);
+    let rest = ball.positions.clone();
+    let op = Curve {
+        guide: Guide::Through(vec![Vec3::Z, Vec3::Z * 1.3]),
+        extent: Extent::Geodesic { from: Vec3::Z, inner: 0.4, outer: 1.2 },
+        ..Curve::default()
+    };
+    sculpted(&mut ball, op).unwrap();
+    let mut fully = 0;
+    for (a, b) in rest.iter().zip(&ball.positions) {
+        let angle = a.angle_between(Vec3::Z);
+        if angle < 0.3 {
+            assert!(b.abs_diff_eq(*a + 0.3 * Vec3::Z, 1e-5), "{a} went to {b}");
+            fully += 1;
+        } else if angle > 1.3 {
+            assert_eq!(a, b, "too far");
+        }
+    }
+    assert!(fully > 40, "{fully}");
+}
+
+#[test]
+fn exact_volume_corrects_only_the_part_between() {
+    let params = Params { exact_volume: true, ..Params::default() };
+    let mut shape = long_bar(8);
+    let rest = shape.positions.clone();
+    let op = Curve { guide: quarter_circle(), extent: extent(&shape), ..Curve::default() };
+    let ops = [Op::Curve(op)];
+    let run = Run::default();
+    let done = sculpt::apply(&mut shape.positions, &shape.triangles, &ops, &params, &run).unwrap();
+    assert!(done.report.volume_error().abs() < 1e-6, "{}", done.report.volume_error());
+    for (a, b) in rest.iter().zip(&shape.positions) {
+        if a.x >= 1.5 {
+            assert!(b.abs_diff_eq(Vec3::new(4.0 - a.y, a.x, a.z), 1e-5), "{a} went to {b}");
+        }
+    }
+}
+
+#[test]
+fn undo_restores_and_other_points_are_refused() {
+    let mut shape = long_bar(6);
+    let rest = shape.positions.clone();
+    let op = Curve { guide: quarter_circle(), extent: extent(&shape), ..Curve::default() };
+    let outcome = sculpted(&mut shape, op).unwrap();
+    let (params, run) = (pathline::Params::default(), Run::default());
+    outcome.path.undo(&mut shape.positions, &params, &run).unwrap();
+    assert_eq!(shape.positions, rest);
+    let other = outcome.path.replay(&mut [Vec3::ZERO], &params, &run);
+    assert!(matches!(other, Err(NotReversible::OtherPoints { number: 1, .. })), "{other:?}");
+}
+
+#[test]
+fn same_bits_for_any_thread_count() {
+    let moved = |run: &Run<'_>| {
+        let mut shape = long_bar(8);
+        let op = Curve { guide: quarter_circle(), extent: extent(&shape), ..Curve::default() };
+        let ops = [Op::Curve(op)];
+        sculpt::apply(&mut shape.positions, &shape.triangles, &ops, &Params::default(), run)
+            .unwrap();
+        shape.positions
+    };
+    let serial = moved(&Run::default());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    assert_eq!(moved(&Run { threads: Some(&pool), ..Run::default() }), serial);
+}
+
+#[test]
+fn bad_parameters_are_named() {
+    let mut shape = long_bar(4);
+    let good = Curve { guide: quarter_circle(), extent: extent(&shape), ..Curve::default() };
+    let mut refused = |op: Curve| sculpted(&mut shape, op).unwrap_err();
+    let none = refused(Curve { guide: Guide::default(), ..good.clone() });
+    assert!(matches!(none, Problem::TooFew { .. }), "{none}");
+    let five = refused(Curve { guide: Guide::Bezier(vec![Vec3::X; 5]), ..good.clone() });
+    assert!(matches!(five, Problem::BezierPoints { found: 5 }), "{five}");
+    let few = refused(Curve { extent: Extent::Painted { values: vec![0.0] }, ..good.clone() });
+    assert!(matches!(few, Problem::WrongCount { found: 1, .. }), "{few}");
+    let outside = Extent::Between { inner: vec![99_999], outer: vec![0] };
+    let missing = refused(Curve { extent: outside, ..good.clone() });
+    assert!(matches!(missing, Problem::NoSuchVertex { vertex: 99_999, .. }), "{missing}");
+    let empty = Extent::Geodesic { from: Vec3::ZERO, inner: 1.0, outer: 1.0 };
+    let fade = refused(Curve { extent: empty, ..good });
+    assert!(matches!(fade, Problem::EmptyFade { .. }), "{fade}");
+}
