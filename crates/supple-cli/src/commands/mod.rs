@@ -4,6 +4,7 @@ pub(crate) mod bake;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod deform;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod new;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Demo(demo::Args),
     New(new::Args),
     Bake(bake::Args),
+    Deform(deform::Args),
     Info(info::Args),
     Check(check::Args),
     Render(render::Args),

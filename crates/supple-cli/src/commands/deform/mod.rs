@@ -1,0 +1,119 @@
+//! `supple deform`: one-shot sculpt operations on a file.
+
+mod ops;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use supple::mesh::Values;
+use supple::mesh::attribute::NORMAL;
+use supple::mesh::normals::vertex_normals;
+use supple::sculpt::{self, Report};
+use supple::{Asset, TriMesh, io};
+
+use crate::shell::Shell;
+
+/// Deform a shape by operations that keep its volume, one after the other
+///
+/// Lengths are in the file's units, points and directions are x,y,z without spaces. Each operation
+/// has its own options; see them with: supple deform IN -o OUT move --help
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The shape: a mesh or a point cloud
+    input: PathBuf,
+    /// File to write; its ending says the format
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Restore the volume exactly at the end; what must land exactly or must not move stays
+    #[arg(long)]
+    exact_volume: bool,
+    /// What to do: move, points, paint, twist, bend, boundary or curve, each with its options
+    #[arg(value_name = "OP", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    operations: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Operations:
+  move      drag a sphere, capsule or box; what is inside follows, what is around makes room
+  points    drag a set of points and what is near them
+  paint     push the surface in or out along a stroke
+  twist     turn about an axis: still below --from, by the whole angle above --to
+  bend      bend about an axis: what lies before the fade stays, what lies after it turns
+  boundary  move what lies inside one closed curve, leave what lies outside another
+  curve     guide part of the surface along a curve
+
+Examples:
+  supple zoo ball -o ball.ply
+  supple deform ball.ply -o out.ply move --center 0,0,1.4 --by 0,0,-1.2 --inner 0.3 --outer 1.2
+  supple zoo bar -o bar.ply
+  supple deform bar.ply -o out.ply twist --center 0,0,0 --axis 1,0,0 --degrees 180 --from -2 --to 2
+  supple deform bar.ply -o out.ply bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
+  supple deform bar.ply -o out.ply --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4";
+
+/// What `deform` tells, under the names it has in JSON.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    volume_error: f64,
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let ops = match ops::parse(&args.operations) {
+        Ok(ops) => ops,
+        Err(error) => return Ok(ops::explain(&error)),
+    };
+    let mut asset = deformable(super::read(&args.input, shell)?, shell)?;
+    let params = sculpt::Params { exact_volume: args.exact_volume, ..sculpt::Params::default() };
+    let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
+        let (positions, triangles) = match (&mut asset.meshes[..], &mut asset.clouds[..]) {
+            ([mesh, ..], _) => (&mut mesh.positions, &mesh.triangles[..]),
+            (_, [cloud, ..]) => (&mut cloud.positions, &[][..]),
+            _ => anyhow::bail!("{}: there is nothing to deform", args.input.display()),
+        };
+        Ok(sculpt::apply(positions, triangles, &ops, &params, run)?.report)
+    })?;
+    if let [mesh] = &mut asset.meshes[..] {
+        refresh_normals(mesh, shell);
+    }
+    let warnings = io::write(&args.output, &asset)?;
+    shell.warn(&args.output.display().to_string(), &warnings);
+    shell.warn("deform", &report.warnings);
+    tell(&report, shell)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One mesh, or one point cloud: a character's parts are joined in their rest pose.
+fn deformable(mut asset: Asset, shell: &Shell) -> anyhow::Result<Asset> {
+    if asset.meshes.is_empty() {
+        return Ok(asset);
+    }
+    if !asset.skins.is_empty() || !asset.clips.is_empty() {
+        shell.warn("deform", &["the rest shape is deformed; skeleton and animations are left out"]);
+    }
+    let (materials, images) = (asset.materials.split_off(0), asset.images.split_off(0));
+    let mesh = super::rest_mesh(asset, shell)?;
+    Ok(Asset { materials, images, ..Asset::from_mesh(mesh) })
+}
+
+/// Gives a mesh that came with normals those of its new shape.
+fn refresh_normals(mesh: &mut TriMesh, shell: &Shell) {
+    mesh.corners.retain(|corner| corner.name != NORMAL);
+    if mesh.attributes.get(NORMAL).is_some() {
+        let normals = vertex_normals(&mesh.positions, &mesh.triangles, &shell.quiet_run());
+        mesh.attributes.set(NORMAL, Values::Vec3(normals));
+    }
+}
+
+fn tell(report: &Report, shell: &Shell) -> anyhow::Result<()> {
+    let volume_error = report.volume_error();
+    if shell.options().json {
+        return shell.print_json(&Told { report, volume_error });
+    }
+    shell.say(format!("{} vertices moved, by up to {}", report.moved, report.max_displacement));
+    shell.say(format!("volume {:.9} → {:.9}", report.volume_before, report.volume_after));
+    shell.say(format!("volume error {volume_error:.3e}"));
+    Ok(())
+}
