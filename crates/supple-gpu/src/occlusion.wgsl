@@ -6,9 +6,9 @@
 @group(1) @binding(3) var veil_map: texture_depth_2d;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
 
-const OBSCURANCE_TAPS: i32 = 10;
-const BLOCKER_TAPS: i32 = 8;
-const FILTER_TAPS: i32 = 16;
+const OBSCURANCE_TAPS: i32 = 12;
+const BLOCKER_TAPS: i32 = 16;
+const FILTER_TAPS: i32 = 28;
 // Turn by the golden angle: successive taps of a spiral never line up.
 const GOLDEN = mat2x2f(-0.737369, 0.675490, -0.675490, -0.737369);
 
