@@ -5,8 +5,9 @@ use supple::Asset;
 
 use crate::view::{Body, Paint};
 
-/// The bodies of a file at rest: one for each node with a mesh, with its materials, and one for each
-/// mesh that no node places. What a skin moves stands where the mesh has it; give
+/// The bodies of a file at rest.
+///
+/// There is one for each node with a mesh, and one for each mesh that no node places. What a skin moves stands where the mesh has it; give
 /// [`Body::positions`] to show it posed.
 #[must_use]
 pub fn bodies_of<'a>(asset: &'a Asset, paints: &[Paint]) -> Vec<Body<'a>> {
