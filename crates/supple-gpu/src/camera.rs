@@ -64,6 +64,15 @@ impl Camera {
         glam::camera::rh::view::look_to_mat4(self.eye, -back, up)
     }
 
+    /// The camera of a file: it looks along −z of its own space with y up. `distance` says how far
+    /// away the subject is, for turntables.
+    #[must_use]
+    pub fn from_matrix(world_from_camera: Mat4, projection: Projection, distance: f32) -> Self {
+        let eye = world_from_camera.transform_point3(Vec3::ZERO);
+        let axis = |v: Vec3| world_from_camera.transform_vector3(v).normalize_or_zero();
+        Self { eye, target: eye - distance * axis(Vec3::Z), up: axis(Vec3::Y), projection }
+    }
+
     /// Unit vector from the target to the eye.
     #[must_use]
     pub fn back(&self) -> Vec3 {
@@ -140,6 +149,8 @@ pub struct Framing {
     supports: [f32; 4],
     /// Smallest and largest coordinate along the axes.
     reach: Option<(Vec3, Vec3)>,
+    /// What the subject turns about, if it turns.
+    pivot: Option<Vec3>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -163,6 +174,7 @@ impl Framing {
             margin: 0.12,
             supports: [f32::NEG_INFINITY; 4],
             reach: None,
+            pivot: None,
         }
     }
 
@@ -198,18 +210,47 @@ impl Framing {
         self
     }
 
+    /// The same framing for a subject that turns about the vertical axis through `pivot`, as on a
+    /// turntable: it fits at every angle, and the camera's target is on the axis. Call before
+    /// [`Self::add`].
+    #[must_use]
+    pub fn turning_about(mut self, pivot: Vec3) -> Self {
+        self.pivot = Some(pivot);
+        self
+    }
+
     /// Shows it the points of a body in one frame; points that are not finite are passed over.
     pub fn add(&mut self, points: &[Vec3]) {
-        let normals = self.plane_normals();
         let to_axes = self.axes.transpose();
         for &p in points.iter().filter(|p| p.is_finite()) {
-            let q = to_axes * p;
-            for (support, n) in self.supports.iter_mut().zip(normals) {
-                *support = support.max(n.dot(q));
+            match self.pivot {
+                Some(pivot) => self.add_circle(pivot, p),
+                None => self.add_within(to_axes * p, Vec3::ZERO, 0.0),
             }
-            let (lo, hi) = self.reach.unwrap_or((q, q));
-            self.reach = Some((lo.min(q), hi.max(q)));
         }
+    }
+
+    /// The circle a point describes when it turns about the vertical axis through the pivot.
+    fn add_circle(&mut self, pivot: Vec3, p: Vec3) {
+        let up = self.up.try_normalize().unwrap_or(Vec3::Y);
+        let height = (p - pivot).dot(up);
+        let radius = (p - pivot - height * up).length();
+        let to_axes = self.axes.transpose();
+        self.add_within(to_axes * (pivot + height * up), to_axes * up, radius);
+    }
+
+    /// Everything on the circle of radius `radius` about `center`, in the plane normal to `axis`; a
+    /// point if the radius is zero.
+    fn add_within(&mut self, center: Vec3, axis: Vec3, radius: f32) {
+        // How far the circle reaches along a vector: the part of the vector in its plane.
+        let reach = |n: Vec3| radius * (n - n.dot(axis) * axis).length();
+        let normals = self.plane_normals();
+        for (support, n) in self.supports.iter_mut().zip(normals) {
+            *support = support.max(n.dot(center) + reach(n));
+        }
+        let extent = Vec3::new(reach(Vec3::X), reach(Vec3::Y), reach(Vec3::Z));
+        let (lo, hi) = self.reach.unwrap_or((center, center));
+        self.reach = Some((lo.min(center - extent), hi.max(center + extent)));
     }
 
     /// Outward normals of the right, left, top and bottom planes, in the framing's axes.
@@ -234,6 +275,16 @@ impl Framing {
         }
     }
 
+    /// Where the line of sight crosses the axis the subject turns about.
+    fn on_axis(&self, eye: Vec3) -> Option<Vec3> {
+        let (up, back) = (self.up.try_normalize()?, self.axes.z_axis);
+        let flat = back - back.dot(up) * up;
+        let to_pivot = eye - self.pivot?;
+        // Not from straight above: there the line of sight is the axis.
+        let along = to_pivot.dot(flat) / flat.length_squared();
+        (flat.length() > 1e-3).then_some(eye - along * back)
+    }
+
     /// The camera that holds everything shown so far; the default camera if that is nothing.
     #[must_use]
     pub fn camera(&self) -> Camera {
@@ -255,7 +306,8 @@ impl Framing {
             }
         };
         let place = |z: f32| self.axes * center.extend(z);
-        Camera { eye: place(eye_z), target: place(depth), up: self.up, projection }
+        let target = self.on_axis(place(eye_z)).unwrap_or_else(|| place(depth));
+        Camera { eye: place(eye_z), target, up: self.up, projection }
     }
 }
 
@@ -293,6 +345,35 @@ mod tests {
             let tight = reach.max_element();
             assert!((tight - 0.9).abs() < 2e-3, "reaches {tight} of the half picture");
         }
+    }
+
+    /// On a turntable the subject fits at every angle, and at some angle just so.
+    #[test]
+    fn framing_for_a_turntable_fits_all_around() {
+        let points = corners(Vec3::new(-3.0, 1.0, 2.0), Vec3::new(1.0, 2.5, 9.0));
+        let pivot = Vec3::new(-1.0, 0.0, 5.5);
+        let mut framing =
+            Framing::three_quarter(Vec3::Y, 1.5).with_margin(0.1).turning_about(pivot);
+        framing.add(&points);
+        let camera = framing.camera();
+        assert!((camera.target - pivot).with_y(0.0).length() < 1e-3, "target {}", camera.target);
+        let mut tight = 0.0_f32;
+        for turned in camera.turntable(90) {
+            for &p in &points {
+                let (pixel, _) = turned.pixel_of(p, [1500, 1000]).unwrap();
+                tight =
+                    tight.max((pixel / glam::Vec2::new(750.0, 500.0) - 1.0).abs().max_element());
+            }
+        }
+        assert!(tight < 0.901 && tight > 0.88, "reaches {tight} of the half picture");
+    }
+
+    #[test]
+    fn a_camera_of_a_file_looks_along_its_axis() {
+        let matrix = Mat4::from_rotation_translation(Quat::from_rotation_y(1.0), Vec3::ONE);
+        let lens = Projection::Perspective { fov_y: 0.5 };
+        let camera = Camera::from_matrix(matrix, lens, 2.0);
+        assert!(camera.view_from_world().abs_diff_eq(matrix.inverse(), 1e-5), "{camera:?}");
     }
 
     #[test]

@@ -163,7 +163,8 @@ fn visibility(binding: &wgpu::BindingType) -> wgpu::ShaderStages {
     }
 }
 
-/// A texture of several samples a pixel, read sample by sample.
+/// A texture of several samples a pixel, read sample by sample. Depth is read this way too: OpenGL
+/// knows no other.
 pub(crate) fn loaded_samples(samples: u32) -> wgpu::BindingType {
     wgpu::BindingType::Texture {
         sample_type: wgpu::TextureSampleType::Float { filterable: false },
@@ -191,15 +192,6 @@ pub(crate) const SAMPLED: wgpu::BindingType = wgpu::BindingType::Texture {
 
 pub(crate) const SAMPLER: wgpu::BindingType =
     wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
-
-/// A depth texture read pixel by pixel.
-pub(crate) fn depth(samples: u32) -> wgpu::BindingType {
-    wgpu::BindingType::Texture {
-        sample_type: wgpu::TextureSampleType::Depth,
-        view_dimension: wgpu::TextureViewDimension::D2,
-        multisampled: samples > 1,
-    }
-}
 
 /// A block of numbers the same for a whole draw.
 pub(crate) fn uniform(has_dynamic_offset: bool) -> wgpu::BindingType {
@@ -290,12 +282,18 @@ pub(crate) fn replace(format: wgpu::TextureFormat) -> Option<wgpu::ColorTargetSt
     Some(format.into())
 }
 
-/// Begins a pass over colour targets and a depth buffer, which is only read where it is not loaded.
+/// A colour target that is not drawn on.
+pub(crate) fn untouched(format: wgpu::TextureFormat) -> Option<wgpu::ColorTargetState> {
+    let write_mask = wgpu::ColorWrites::empty();
+    Some(wgpu::ColorTargetState { format, blend: None, write_mask })
+}
+
+/// Begins a pass over colour targets and a depth buffer.
 pub(crate) fn begin<'e>(
     encoder: &'e mut wgpu::CommandEncoder,
     label: &str,
     colors: &[Option<wgpu::RenderPassColorAttachment<'_>>],
-    depth: Option<(&wgpu::TextureView, Option<wgpu::LoadOp<f32>>)>,
+    depth: Option<(&wgpu::TextureView, wgpu::LoadOp<f32>)>,
 ) -> wgpu::RenderPass<'e> {
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some(label),
@@ -303,7 +301,7 @@ pub(crate) fn begin<'e>(
         depth_stencil_attachment: depth.map(|(view, load)| {
             wgpu::RenderPassDepthStencilAttachment {
                 view,
-                depth_ops: load.map(|load| wgpu::Operations { load, store: wgpu::StoreOp::Store }),
+                depth_ops: Some(wgpu::Operations { load, store: wgpu::StoreOp::Store }),
                 stencil_ops: None,
             }
         }),

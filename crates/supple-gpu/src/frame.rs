@@ -7,6 +7,8 @@
 use glam::camera::rh::proj::directx;
 use glam::{Mat4, Vec3, Vec4};
 
+use supple::mesh::measure::Bounds;
+
 use crate::camera::{Camera, Projection};
 use crate::view::{Backdrop, View, aspect};
 
@@ -77,10 +79,20 @@ impl Extent {
             let (lo, hi, low) = reach.unwrap_or((p, p, p.dot(up)));
             Some((lo.min(p), hi.max(p), low.min(p.dot(up))))
         });
-        let (lo, hi, lowest) = reach.unwrap_or((target - 0.5, target + 0.5, target.dot(up) - 0.5));
+        let (lo, hi, lowest) = match (view.stage, reach) {
+            (Some(stage), _) => (stage.min, stage.max, lowest_corner(&stage, up)),
+            (None, Some(reach)) => reach,
+            (None, None) => (target - 0.5, target + 0.5, target.dot(up) - 0.5),
+        };
         let radius = (0.5 * (hi - lo).length()).max(1e-6 * target.length()).max(1e-20);
         Self { center: 0.5 * (lo + hi), radius, floor: view.floor.unwrap_or(lowest) }
     }
+}
+
+/// Height along `up` of the lowest corner of a box.
+fn lowest_corner(bounds: &Bounds, up: Vec3) -> f32 {
+    let lower = Vec3::select(up.cmpgt(Vec3::ZERO), bounds.min, bounds.max);
+    lower.dot(up)
 }
 
 pub(crate) fn up_of(camera: &Camera) -> Vec3 {

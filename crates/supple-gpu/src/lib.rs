@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bodies;
 pub mod camera;
 pub mod colormap;
 pub mod compare;
@@ -38,6 +39,7 @@ pub mod texture;
 mod transparent;
 pub mod view;
 
+pub use bodies::bodies_of;
 pub use device::OpenError;
 pub use geometry::Unfit;
 pub use picture::Image;

@@ -13,7 +13,7 @@
 //! - M. McGuire, M. Mara, D. Luebke. Scalable Ambient Obscurance. High-Performance Graphics, 2012.
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, depth, loaded_samples, onto, replace, with_samples,
+    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, replace, with_samples,
 };
 use crate::shadow::ShadowPass;
 use crate::surface::SurfaceTargets;
@@ -57,8 +57,8 @@ impl OcclusionTargets {
 
 impl OcclusionPass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
-        let (depths, samples) = (depth(gpu.samples), loaded_samples(gpu.samples));
-        let occlude_layout = gpu.layout(&[depths, samples, depth(1), depth(1), LOADED]);
+        let (depths, samples) = (loaded_samples(gpu.samples), loaded_samples(gpu.samples));
+        let occlude_layout = gpu.layout(&[depths, samples, LOADED, LOADED, LOADED]);
         let smooth_layout = gpu.layout(&[depths, samples, LOADED]);
         let occlude = gpu.shader("occlusion", &with_samples(gpu.samples, OCCLUDE));
         let smooth = gpu.shader("smooth", &with_samples(gpu.samples, SMOOTH));

@@ -1,14 +1,14 @@
 // How much light arrives: soft shadows of the key light, and ambient obscurance.
 
-@group(1) @binding(0) var depth_map: Depths;
+@group(1) @binding(0) var depth_map: Samples;
 @group(1) @binding(1) var normal_map: Samples;
-@group(1) @binding(2) var shadow_map: texture_depth_2d;
-@group(1) @binding(3) var veil_map: texture_depth_2d;
+@group(1) @binding(2) var shadow_map: texture_2d<f32>;
+@group(1) @binding(3) var veil_map: texture_2d<f32>;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
 
-const OBSCURANCE_TAPS: i32 = 10;
-const BLOCKER_TAPS: i32 = 8;
-const FILTER_TAPS: i32 = 16;
+const OBSCURANCE_TAPS: i32 = 12;
+const BLOCKER_TAPS: i32 = 16;
+const FILTER_TAPS: i32 = 28;
 // Turn by the golden angle: successive taps of a spiral never line up.
 const GOLDEN = mat2x2f(-0.737369, 0.675490, -0.675490, -0.737369);
 
@@ -33,7 +33,7 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, turn: f32) -> f32 {
         direction = GOLDEN * direction;
         let reach = (f32(i) + turn + 0.1) / f32(OBSCURANCE_TAPS);
         let q = clamp(pixel + vec2i(round(direction * max(reach * radius_px, 1.0))), vec2i(0), limit);
-        let depth = textureLoad(depth_map, q, 0);
+        let depth = textureLoad(depth_map, q, 0).r;
         if depth < NOTHING {
             let v = view_position(vec2f(q) + 0.5, distance_of(depth)) - position;
             let vv = dot(v, v);
@@ -70,7 +70,7 @@ fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
         direction = GOLDEN * direction;
         let reach = sqrt((f32(i) + 0.5) / f32(BLOCKER_TAPS)) * search;
         let uv = at.xy + direction * reach;
-        let z = textureLoad(shadow_map, shadow_texel(uv), 0);
+        let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
         if z < 1.0 && inside(uv) && z < at.z - lean * min(reach, 24.0 * texel) - 0.0005 {
             blockers += 1.0;
             depth += z;
@@ -86,7 +86,7 @@ fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
         direction = GOLDEN * direction;
         let reach = sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(FILTER_TAPS)) * width;
         let uv = at.xy + direction * reach;
-        let z = textureLoad(shadow_map, shadow_texel(uv), 0);
+        let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
         let blocked = z < 1.0 && inside(uv) && z < at.z - lean * (reach + texel) - 0.0002;
         passed += select(1.0, 0.0, blocked);
     }
@@ -105,7 +105,7 @@ fn veil(at: vec3f, turn: f32) -> vec3f {
     for (var i = 0; i < BLOCKER_TAPS; i++) {
         direction = GOLDEN * direction;
         let uv = at.xy + direction * sqrt((f32(i) + 0.5) / f32(BLOCKER_TAPS)) * search;
-        let z = textureLoad(veil_map, shadow_texel(uv), 0);
+        let z = textureLoad(veil_map, shadow_texel(uv), 0).r;
         if z < min(at.z - 0.001, 1.0) && inside(uv) {
             sheets += 1.0;
             depth += z;
@@ -121,7 +121,7 @@ fn veil(at: vec3f, turn: f32) -> vec3f {
         direction = GOLDEN * direction;
         let uv = at.xy + direction * sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(FILTER_TAPS)) * width;
         let texel = shadow_texel(uv);
-        let behind = inside(uv) && textureLoad(veil_map, texel, 0) < at.z - 0.001;
+        let behind = inside(uv) && textureLoad(veil_map, texel, 0).r < at.z - 0.001;
         passed += select(vec3f(1.0), textureLoad(transmittance_map, texel, 0).rgb, behind);
     }
     return passed / f32(FILTER_TAPS);
@@ -130,7 +130,7 @@ fn veil(at: vec3f, turn: f32) -> vec3f {
 @fragment
 fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let pixel = vec2i(at.xy);
-    let depth = textureLoad(depth_map, pixel, 0);
+    let depth = textureLoad(depth_map, pixel, 0).r;
     if depth >= NOTHING {
         return vec4f(1.0);
     }

@@ -7,7 +7,7 @@
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::camera::{Camera, Projection};
-use crate::device::{Gpu, Recipe, begin, depth, onto, with_samples};
+use crate::device::{Gpu, Recipe, begin, loaded_samples, onto, with_samples};
 use crate::draws::Room;
 use crate::frame::Extent;
 use crate::shade::PICTURE;
@@ -319,7 +319,7 @@ pub(crate) struct Input<'a> {
 
 impl OverlayPass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
-        let layout = gpu.layout(&[depth(gpu.samples)]);
+        let layout = gpu.layout(&[loaded_samples(gpu.samples)]);
         let shader = gpu.shader("overlay", &with_samples(gpu.samples, SHADER));
         let instance = wgpu::VertexBufferLayout {
             array_stride: size_of::<Instance>() as u64,

@@ -1,7 +1,7 @@
 // Curves and dots of constant width in pixels, drawn over the picture; fainter where a body hides
 // them, and paler with distance.
 
-@group(1) @binding(0) var depth_map: Depths;
+@group(1) @binding(0) var depth_map: Samples;
 
 struct Stroke {
     // pixel, depth, radius in pixels
@@ -40,7 +40,7 @@ fn stretch(s: Stroke, @builtin(vertex_index) i: u32) -> Drawn {
 }
 
 fn is_seen(distance: f32, q: vec2i, tolerance: f32) -> bool {
-    let there = textureLoad(depth_map, q, 0);
+    let there = textureLoad(depth_map, q, 0).r;
     return there >= NOTHING || distance <= distance_of(there) + tolerance;
 }
 

@@ -245,7 +245,7 @@ impl Renderer {
                 targets.transparent.get_or_insert_with(|| TransparentTargets::new(gpu, view.size));
             let input = transparent::Input {
                 targets: layers,
-                opaque_depth: &targets.surface.depth,
+                sketch: &targets.surface,
                 shadow_map: &self.shadow.map,
             };
             pass.record(gpu, &mut encoder, &frame, bodies, &input);

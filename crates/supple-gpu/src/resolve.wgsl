@@ -37,20 +37,24 @@ fn resolve(@builtin(position) at: vec4f) -> @location(0) vec4f {
     var count = 0u;
     while link != 0u {
         let here = fragments[link - 1u];
-        var k = count;
-        if count < LAYERS {
-            count += 1u;
-        } else if in_front(here, fragments[order[LAYERS - 1u]]) {
+        let full = count == LAYERS;
+        // Of too many the farthest is left out.
+        var k = select(count, LAYERS, full);
+        if full && in_front(here, fragments[order[LAYERS - 1u]]) {
             k = LAYERS - 1u;
-        } else {
-            link = here.next & 0x0fffffffu;
-            continue;
         }
-        while k > 0u && in_front(here, fragments[order[k - 1u]]) {
-            order[k] = order[k - 1u];
-            k -= 1u;
+        if k < LAYERS {
+            while k > 0u {
+                let before = order[k - 1u];
+                if !in_front(here, fragments[before]) {
+                    break;
+                }
+                order[k] = before;
+                k = k - 1u;
+            }
+            order[k] = link - 1u;
+            count = min(count + 1u, LAYERS);
         }
-        order[k] = link - 1u;
         link = here.next & 0x0fffffffu;
     }
     var light = vec3f(0.0);

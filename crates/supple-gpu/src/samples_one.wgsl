@@ -1,4 +1,3 @@
 // One sample a pixel: what would be the index of a sample is the level of the texture.
-alias Depths = texture_depth_2d;
 alias Samples = texture_2d<f32>;
 const SAMPLES: i32 = 1;

@@ -1,7 +1,7 @@
 //! From the sketch to the picture: light, transparent bodies over it, tones.
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, depth, loaded_samples, onto, replace, with_samples,
+    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, replace, with_samples,
 };
 
 pub(crate) const SHADER: &str = concat!(
@@ -25,7 +25,7 @@ pub(crate) struct ShadePass {
 impl ShadePass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
         let samples = loaded_samples(gpu.samples);
-        let layout = gpu.layout(&[depth(gpu.samples), samples, samples, LOADED, LOADED]);
+        let layout = gpu.layout(&[loaded_samples(gpu.samples), samples, samples, LOADED, LOADED]);
         let shader = gpu.shader("shade", &with_samples(gpu.samples, SHADER));
         let develop = gpu.pipeline(&Recipe {
             label: "shade",

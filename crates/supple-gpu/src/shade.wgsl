@@ -1,6 +1,6 @@
 // The picture: the sketch is lit, transparent bodies come over it, highlights are rolled off.
 
-@group(1) @binding(0) var depth_map: Depths;
+@group(1) @binding(0) var depth_map: Samples;
 @group(1) @binding(1) var normal_map: Samples;
 @group(1) @binding(2) var color_map: Samples;
 // rgb: how much of the key light arrives, a: how much of the light from everywhere.
@@ -12,12 +12,12 @@
 fn occlusion_at(pixel: vec2i, d: f32, tolerance: f32) -> vec4f {
     let limit = vec2i(frame.size.xy) - 1;
     var best = pixel;
-    var best_gap = abs(distance_of(textureLoad(depth_map, pixel, 0)) - d);
+    var best_gap = abs(distance_of(textureLoad(depth_map, pixel, 0).r) - d);
     if best_gap > tolerance {
         for (var i = 0; i < 8; i++) {
             let k = i + select(0, 1, i >= 4);
             let p = clamp(pixel + vec2i(k % 3 - 1, k / 3 - 1), vec2i(0), limit);
-            let gap = abs(distance_of(textureLoad(depth_map, p, 0)) - d);
+            let gap = abs(distance_of(textureLoad(depth_map, p, 0).r) - d);
             if gap < best_gap {
                 best = p;
                 best_gap = gap;
@@ -59,7 +59,7 @@ fn edge_light(pixel: vec2i) -> vec4f {
     var sum = vec4f(0.0);
     var done = 0u;
     for (var s = 0; s < SAMPLES; s++) {
-        let depth = textureLoad(depth_map, pixel, s);
+        let depth = textureLoad(depth_map, pixel, s).r;
         if (done & (1u << u32(s))) != 0u || depth >= NOTHING {
             continue;
         }
@@ -71,7 +71,7 @@ fn edge_light(pixel: vec2i) -> vec4f {
         var count = 0.0;
         for (var t = s; t < SAMPLES; t++) {
             let other = textureLoad(color_map, pixel, t);
-            let gap = abs(distance_of(textureLoad(depth_map, pixel, t)) - d);
+            let gap = abs(distance_of(textureLoad(depth_map, pixel, t).r) - d);
             let free = (done & (1u << u32(t))) == 0u;
             if free && gap < tolerance && other.a == bits {
                 n += from_octahedral(textureLoad(normal_map, pixel, t).rg);
@@ -89,12 +89,12 @@ fn edge_light(pixel: vec2i) -> vec4f {
 // Light of the opaque bodies in a pixel. Nearly all pixels show one surface or nothing.
 fn opaque_light(pixel: vec2i) -> vec4f {
     let first = textureLoad(color_map, pixel, 0);
-    var nearest = textureLoad(depth_map, pixel, 0);
+    var nearest = textureLoad(depth_map, pixel, 0).r;
     var farthest = nearest;
     var color = first.rgb;
     var same = true;
     for (var s = 1; s < SAMPLES; s++) {
-        let depth = textureLoad(depth_map, pixel, s);
+        let depth = textureLoad(depth_map, pixel, s).r;
         nearest = min(nearest, depth);
         farthest = max(farthest, depth);
         let c = textureLoad(color_map, pixel, s);

@@ -89,7 +89,7 @@ impl ShadowPass {
         frame: &wgpu::BindGroup,
         bodies: &Uploaded,
     ) {
-        let far = Some(wgpu::LoadOp::Clear(1.0));
+        let far = wgpu::LoadOp::Clear(1.0);
         {
             let mut pass = begin(encoder, "shadow", &[], Some((&self.map, far)));
             pass.set_bind_group(0, frame, &[]);

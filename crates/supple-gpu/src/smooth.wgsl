@@ -1,11 +1,11 @@
 // Averages the 4 × 4 pattern of the occlusion pass within one surface: along rows, then columns.
 
-@group(1) @binding(0) var depth_map: Depths;
+@group(1) @binding(0) var depth_map: Samples;
 @group(1) @binding(1) var normal_map: Samples;
 @group(1) @binding(2) var occlusion_map: texture_2d<f32>;
 
 fn average(pixel: vec2i, step: vec2i) -> vec4f {
-    let depth = textureLoad(depth_map, pixel, 0);
+    let depth = textureLoad(depth_map, pixel, 0).r;
     let here = textureLoad(occlusion_map, pixel, 0);
     if depth >= NOTHING {
         return here;
@@ -25,7 +25,7 @@ fn average(pixel: vec2i, step: vec2i) -> vec4f {
     for (var i = -2; i < 2; i++) {
         let q = clamp(pixel + i * step, vec2i(0), limit);
         if i != 0 {
-            let off_plane = abs(dot(view_position(vec2f(q) + 0.5, distance_of(textureLoad(depth_map, q, 0))) - position, n));
+            let off_plane = abs(dot(view_position(vec2f(q) + 0.5, distance_of(textureLoad(depth_map, q, 0).r)) - position, n));
             let weight = clamp(2.0 - 2.0 * off_plane / reach, 0.0, 1.0);
             sum += weight * textureLoad(occlusion_map, q, 0);
             weights += weight;

@@ -8,7 +8,7 @@ use crate::draws::{Kind, Uploaded, VERTEX_LAYOUT};
 
 pub(crate) const SHADER: &str = concat!(include_str!("frame.wgsl"), include_str!("surface.wgsl"));
 
-const NORMAL: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
+pub(crate) const NORMAL: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
 /// The pipelines.
@@ -67,12 +67,8 @@ impl SurfacePass {
     ) {
         let colors =
             [onto(&targets.normal, None, clear(0.0)), onto(&targets.color, None, clear(0.0))];
-        let mut pass = begin(
-            encoder,
-            "sketch",
-            &colors,
-            Some((&targets.depth, Some(wgpu::LoadOp::Clear(1.0)))),
-        );
+        let mut pass =
+            begin(encoder, "sketch", &colors, Some((&targets.depth, wgpu::LoadOp::Clear(1.0))));
         pass.set_bind_group(0, frame, &[]);
         pass.set_pipeline(&self.plain);
         bodies.record(&mut pass, |kind| matches!(kind, Kind::Plain | Kind::Ground));

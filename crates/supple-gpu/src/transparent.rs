@@ -21,9 +21,11 @@
 //!   the GPU. Eurographics Symposium on Rendering, 2010.
 
 use crate::device::{
-    Depth, Gpu, Recipe, begin, clear, depth, onto, replace, storage, with_samples,
+    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, replace, storage, untouched,
+    with_samples,
 };
 use crate::draws::{Kind, Uploaded, VERTEX_LAYOUT};
+use crate::surface::{NORMAL, SurfaceTargets};
 
 pub(crate) const GATHER: &str = concat!(
     include_str!("frame.wgsl"),
@@ -121,18 +123,18 @@ impl TransparentPass {
     ) -> Self {
         let lists = |read_only: bool| [storage(read_only), storage(read_only)];
         let [heads, fragments] = lists(false);
-        let gather_layout = gpu.layout(&[depth(gpu.samples), depth(1), heads, fragments]);
+        let gather_layout = gpu.layout(&[loaded_samples(gpu.samples), LOADED, heads, fragments]);
         let resolve_layout = gpu.layout(&lists(true));
         let gather = gpu.pipeline(&Recipe {
             label: "gather",
             shader: &gpu.shader("gather", &with_samples(gpu.samples, GATHER)),
             layouts: &[frame, body, &gather_layout],
             vertex: "place",
-            fragment: Some("gather"),
+            fragment: Some(if gpu.samples > 1 { "gather_samples" } else { "gather_single" }),
             buffers: &[Some(VERTEX_LAYOUT)],
-            targets: &[],
+            targets: &[untouched(NORMAL)],
             // The shader compares with the opaque bodies itself, for each sample.
-            depth: Some(Depth { write: false, compare: wgpu::CompareFunction::Always }),
+            depth: None,
             samples: gpu.samples,
         });
         let resolve = gpu.pipeline(&Recipe {
@@ -161,13 +163,15 @@ impl TransparentPass {
         let TransparentTargets { heads, fragments, light } = input.targets;
         let lists = [heads.as_entire_binding(), fragments.as_entire_binding()];
         let [first, second] = lists.clone();
-        let views = [input.opaque_depth, input.shadow_map].map(wgpu::BindingResource::TextureView);
+        let views = [&input.sketch.depth, input.shadow_map].map(wgpu::BindingResource::TextureView);
         let [opaque, shadow] = views;
         let gather = gpu.group(&self.gather_layout, &[opaque, shadow, first, second]);
         let resolve = gpu.group(&self.resolve_layout, &lists);
         encoder.clear_buffer(heads, 0, None);
+        // A pass needs something to draw on; this one is not changed.
+        let stand_in = onto(&input.sketch.normal, None, wgpu::LoadOp::Load);
         {
-            let mut pass = begin(encoder, "gather", &[], Some((input.opaque_depth, None)));
+            let mut pass = begin(encoder, "gather", &[stand_in], None);
             pass.set_bind_group(0, frame, &[]);
             pass.set_bind_group(2, &gather, &[]);
             pass.set_pipeline(&self.gather);
@@ -184,6 +188,7 @@ impl TransparentPass {
 /// What transparent bodies are drawn with.
 pub(crate) struct Input<'a> {
     pub(crate) targets: &'a TransparentTargets,
-    pub(crate) opaque_depth: &'a wgpu::TextureView,
+    /// The opaque bodies.
+    pub(crate) sketch: &'a SurfaceTargets,
     pub(crate) shadow_map: &'a wgpu::TextureView,
 }

@@ -11,8 +11,8 @@ struct Fragment {
 
 const BRIGHTEST: f32 = 8.0;
 
-@group(2) @binding(0) var opaque_depth: Depths;
-@group(2) @binding(1) var shadow_map: texture_depth_2d;
+@group(2) @binding(0) var opaque_depth: Samples;
+@group(2) @binding(1) var shadow_map: texture_2d<f32>;
 // How many fragments there are, then the first one of each pixel.
 @group(2) @binding(2) var<storage, read_write> heads: array<atomic<u32>>;
 @group(2) @binding(3) var<storage, read_write> fragments: array<Fragment>;
@@ -28,7 +28,7 @@ fn key_arrives(position: vec3f, n: vec3f) -> f32 {
     let limit = vec2i(i32(frame.shadow.z) - 1);
     var rows: array<f32, 4>;
     for (var k = 0; k < 4; k++) {
-        let z = textureLoad(shadow_map, clamp(vec2i(floor(at)) + vec2i(k & 1, k >> 1u), vec2i(0), limit), 0);
+        let z = textureLoad(shadow_map, clamp(vec2i(floor(at)) + vec2i(k & 1, k >> 1u), vec2i(0), limit), 0).r;
         rows[k] = select(1.0, 0.0, z < on_map.z - 0.004);
     }
     return mix(mix(rows[0], rows[1], f.x), mix(rows[2], rows[3], f.x), f.y);
@@ -41,7 +41,7 @@ fn visible_samples(clip: vec4f, slope: vec2f, covered: u32) -> u32 {
     var visible = 0u;
     for (var s = 0; s < SAMPLES; s++) {
         let z = clip.z + select(0.0, dot(slope, places[s]), SAMPLES > 1);
-        let hidden = z >= textureLoad(opaque_depth, vec2i(clip.xy), s);
+        let hidden = z >= textureLoad(opaque_depth, vec2i(clip.xy), s).r;
         visible |= select(1u << u32(s), 0u, hidden);
     }
     return visible & covered;
@@ -60,10 +60,19 @@ fn sheet_light(p: Placed) -> vec4f {
 }
 
 @fragment
-fn gather(p: Placed, @builtin(sample_mask) covered: u32) {
+fn gather_samples(p: Placed, @builtin(sample_mask) covered: u32) {
+    gather(p, covered);
+}
+
+@fragment
+fn gather_single(p: Placed) {
+    gather(p, 1u);
+}
+
+fn gather(p: Placed, covered: u32) {
     let slope = vec2f(dpdx(p.clip.z), dpdy(p.clip.z));
     let light = sheet_light(p);
-    let visible = visible_samples(p.clip, slope, select(1u, covered, SAMPLES > 1));
+    let visible = visible_samples(p.clip, slope, covered);
     if visible == 0u || light.a < 0.001 {
         return;
     }

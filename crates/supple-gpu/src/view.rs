@@ -17,6 +17,7 @@ use std::sync::Arc;
 use glam::{Mat4, Vec3};
 use supple::TriMesh;
 use supple::asset::Alpha;
+use supple::mesh::measure::Bounds;
 
 use crate::camera::{Camera, Framing};
 use crate::colormap::Colormap;
@@ -38,8 +39,11 @@ pub struct View<'a> {
     pub labels: Vec<Label>,
     /// What stands behind and below.
     pub backdrop: Backdrop,
-    /// Where the floor is along the camera's up axis; `None` puts it under the lowest point. Set it
-    /// for an animation, so that the floor stays where it is.
+    /// What the bodies fill over all frames; `None` takes this frame's. Set it for an animation, so
+    /// that the floor and the softness of the light stay as they are.
+    pub stage: Option<Bounds>,
+    /// Where the floor is along the camera's up axis; `None` puts it under the lowest point of the
+    /// stage.
     pub floor: Option<f32>,
 }
 
@@ -47,11 +51,25 @@ impl<'a> View<'a> {
     /// The bodies in a three-quarter view with y up, framed by themselves.
     #[must_use]
     pub fn of(bodies: Vec<Body<'a>>, size: [u32; 2]) -> Self {
-        let mut framing = Framing::three_quarter(Vec3::Y, aspect(size));
+        let framing = Framing::three_quarter(Vec3::Y, aspect(size));
+        Self::framed(bodies, Vec::new(), framing, size)
+    }
+
+    /// The bodies and overlays in a framing that has not seen them yet: they are shown to it.
+    #[must_use]
+    pub fn framed(
+        bodies: Vec<Body<'a>>,
+        overlays: Vec<Overlay>,
+        mut framing: Framing,
+        size: [u32; 2],
+    ) -> Self {
         for body in &bodies {
             framing.add(&body.placed());
         }
-        Self { bodies, ..Self::through(framing.camera(), size) }
+        for overlay in &overlays {
+            framing.add(&overlay.points());
+        }
+        Self { bodies, overlays, ..Self::through(framing.camera(), size) }
     }
 
     /// An empty picture from a given camera.
@@ -64,6 +82,7 @@ impl<'a> View<'a> {
             overlays: Vec::new(),
             labels: Vec::new(),
             backdrop: Backdrop::default(),
+            stage: None,
             floor: None,
         }
     }
