@@ -21,3 +21,8 @@ pub mod zoo;
 pub use asset::Asset;
 pub use mesh::TriMesh;
 pub use run::Run;
+
+/// The example of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -37,6 +37,11 @@
 //! interpolation = "smooth"        # or "step", "linear"
 //! keys = [[0, 0.0], ["1 s", 0.5]]
 //!
+//! [camera]                        # for pictures; without it they are framed by themselves
+//! eye = [0, 1, 4]
+//! target = [0, 1, 0]
+//! fov = "35 deg"                  # from top to bottom
+//!
 //! [output]
 //! formats = ["glb", "pc2"]
 //! folder = "fox"
@@ -55,6 +60,7 @@
 //! assert!(problem.to_string().contains("s, ms, min, frames"));
 //! ```
 
+pub mod camera;
 mod document;
 mod error;
 pub mod folder;
@@ -76,6 +82,7 @@ use document::{Document, Range, Table};
 
 use crate::io::uri::Policy;
 
+pub use camera::Camera;
 pub use error::{Problem, SceneError};
 pub use folder::Folder;
 pub use modifier::Modifier;
@@ -104,6 +111,9 @@ pub struct Scene {
     /// Values over time that parameters may name.
     #[serde(rename = "track", default)]
     pub tracks: Tracks,
+    /// Where pictures are taken from; found by itself if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<Camera>,
     /// What to write when the scene is baked.
     pub output: Output,
 }
@@ -347,6 +357,7 @@ impl Scene {
             time: Time::default(),
             assets: vec![actor],
             tracks: Tracks::new(),
+            camera: None,
             output: Output::default(),
         }
     }
@@ -387,7 +398,7 @@ impl Scene {
         if version.count(0..=u32::MAX)? != VERSION {
             return Err(version.wrong("a scene of another version", &known));
         }
-        root.only(&["supple", "name", "time", "asset", "track", "output"])?;
+        root.only(&["supple", "name", "time", "asset", "track", "camera", "output"])?;
         let name = root.get("name").map_or(Ok("scene".to_owned()), |f| f.name())?;
         let time = match root.get("time") {
             Some(field) => Time::read(&field.table("[time]")?)?,
@@ -399,11 +410,15 @@ impl Scene {
         for table in root.get("asset").map_or(Ok(Vec::new()), |f| f.tables("[[asset]]"))? {
             assets.push(Actor::read(&table, &assets)?);
         }
+        let camera = match root.get("camera") {
+            Some(field) => Some(Camera::read(&field.table("[camera]")?)?),
+            None => None,
+        };
         let output = match root.get("output") {
             Some(field) => Output::read(&field.table("[output]")?)?,
             None => Output::default(),
         };
-        Ok(Self { supple: VERSION, name, time, assets, tracks, output })
+        Ok(Self { supple: VERSION, name, time, assets, tracks, camera, output })
     }
 
     /// The document of this scene.

@@ -71,6 +71,9 @@ pub(crate) struct Look {
     /// What the camera looks at; with --eye
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, requires = "eye")]
     pub(crate) target: Option<Vec3>,
+    /// How much the camera of --eye sees from top to bottom, in degrees
+    #[arg(long, value_name = "DEGREES", default_value_t = 35.0, requires = "eye")]
+    pub(crate) fov: f64,
     /// Which way is up
     #[arg(long, value_name = "AXIS", default_value = "y", value_parser = axis)]
     pub(crate) up: Vec3,
@@ -90,6 +93,7 @@ impl Default for Look {
             from: None,
             eye: None,
             target: None,
+            fov: 35.0,
             up: Vec3::Y,
             label: None,
         }

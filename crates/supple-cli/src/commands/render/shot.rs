@@ -56,13 +56,7 @@ impl Shot {
                 }
             }
         }
-        let camera = match (look.eye, look.target) {
-            (Some(eye), Some(target)) => {
-                let projection = Projection::Perspective { fov_y: 0.6 };
-                Camera { eye, target, up: look.up, projection }
-            }
-            _ => framing.camera(),
-        };
+        let camera = fixed_camera(stage, look).unwrap_or_else(|| framing.camera());
         Ok(Self { look: look.clone(), camera, floor: floor.is_finite().then_some(floor), range })
     }
 
@@ -106,6 +100,22 @@ impl Shot {
         let name = self.look.field.clone().unwrap_or_default();
         Field { range: self.range, legend: body == 0, ..Field::new(name, values) }
     }
+}
+
+/// The camera of the command line, or of the scene.
+fn fixed_camera(stage: &Stage, look: &Look) -> Option<Camera> {
+    let perspective = |degrees: f64| Projection::Perspective { fov_y: degrees.to_radians() as f32 };
+    if let (Some(eye), Some(target)) = (look.eye, look.target) {
+        return Some(Camera { eye, target, up: look.up, projection: perspective(look.fov) });
+    }
+    let camera = stage.player().scene().camera.filter(|_| look.from.is_none())?;
+    let vector = |v: [f64; 3]| glam::DVec3::from(v).as_vec3();
+    Some(Camera {
+        eye: vector(camera.eye),
+        target: vector(camera.target),
+        up: vector(camera.up),
+        projection: perspective(camera.fov),
+    })
 }
 
 /// A few frames that stand for all of them, the first and the last among them.
