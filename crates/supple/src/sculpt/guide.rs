@@ -117,6 +117,8 @@ pub(super) struct Ride {
     pub(super) orientation: Orientation,
     /// Radians over the whole way.
     pub(super) twist: f64,
+    /// How far behind the curve's point the twist has its centre.
+    pub(super) behind: f64,
 }
 
 impl Ride {
@@ -129,7 +131,7 @@ impl Ride {
         };
         let tangent = dc.normalize_or(Vec3::X);
         let twist = if dc.length_squared() > 0.0 { self.twist as f32 } else { 0.0 };
-        [along, Generator::rotation(c, tangent, twist)]
+        [along, Generator::rotation(c - self.behind as f32 * tangent, tangent, twist)]
     }
 
     /// Angular velocity at a time.
@@ -185,7 +187,7 @@ mod tests {
     #[test]
     fn following_a_quarter_circle_turns_by_a_right_angle() {
         let curve = quarter_circle().pieces().unwrap();
-        let ride = Ride { curve, orientation: Orientation::Follow, twist: 0.0 };
+        let ride = Ride { curve, orientation: Orientation::Follow, twist: 0.0, behind: 0.0 };
         let turned = ride.turn() * DVec3::new(0.3, 0.5, 0.2);
         assert!((turned - DVec3::new(-0.5, 0.3, 0.2)).length() < 1e-6, "{turned}");
         let kept = Ride { orientation: Orientation::Keep, ..ride.clone() }.turn();
@@ -196,7 +198,7 @@ mod tests {
     fn a_twist_on_a_straight_way_is_a_rotation_about_it() {
         let curve = Guide::Through(vec![Vec3::ZERO, Vec3::X]).pieces().unwrap();
         let twist = std::f64::consts::FRAC_PI_2;
-        let ride = Ride { curve, orientation: Orientation::Follow, twist };
+        let ride = Ride { curve, orientation: Orientation::Follow, twist, behind: 0.0 };
         let turned = ride.turn() * DVec3::Y;
         assert!((turned - DVec3::Z).length() < 1e-9, "{turned}");
     }
