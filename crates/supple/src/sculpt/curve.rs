@@ -29,7 +29,7 @@ use glam::{DVec3, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_fade, check_finite, check_point};
-use super::guide::{Guide, Orientation, Pieces, Ride};
+use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
 use crate::Run;
 use crate::field::Generator;
@@ -177,14 +177,10 @@ impl Curve {
         }
         check_finite("the twist", self.twist_degrees)?;
         let values = self.extent.values(positions, triangles, run)?;
-        let curve = self.guide.pieces()?;
-        let ride = Ride {
-            behind: behind(&curve, positions, &values),
-            curve,
-            orientation: self.orientation,
-            twist: f64::from(self.twist_degrees).to_radians(),
-        };
-        let steps = self.steps.max(1).next_multiple_of(ride.curve.count());
+        let twist = f64::from(self.twist_degrees).to_radians();
+        let mut ride = self.guide.ride(self.orientation, twist)?;
+        ride.behind = behind(&ride, positions, &values);
+        let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let surface = Surface::new(&values, triangles, self.smoothing);
         let core = ride.turn();
         let rest = positions.to_vec();
@@ -206,12 +202,12 @@ impl Curve {
 ///
 /// The twist's potential vanishes there. At the curve itself, as printed, the fade would first turn
 /// backwards, by `|h| β β'` at the distance h.
-fn behind(curve: &Pieces, positions: &[Vec3], values: &[f32]) -> f64 {
-    let [start, velocity, _] = curve.at(0.0);
+fn behind(ride: &Ride, positions: &[Vec3], values: &[f32]) -> f64 {
+    let (start, along) = ride.start();
     let fading = positions.iter().zip(values).filter(|(_, s)| **s > 0.0 && **s < 1.0);
     let (sum, count) =
         fading.fold((DVec3::ZERO, 0.0), |(sum, n), (x, _)| (sum + x.as_dvec3() - start, n + 1.0));
-    -velocity.normalize_or_zero().dot(sum) / f64::max(count, 1.0)
+    -along.dot(sum) / f64::max(count, 1.0)
 }
 
 /// A surface with s on it.

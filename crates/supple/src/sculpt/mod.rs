@@ -66,7 +66,7 @@ pub use boundary::{Boundary, BoundaryMap, Knob};
 pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
-pub use guide::{Guide, Orientation};
+pub use guide::{Guide, Handle, Orientation};
 pub use paint::{Paint, Side};
 pub use path::{NotReversible, Path, Stage, Stored};
 pub use points::Points;
