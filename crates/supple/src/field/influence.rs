@@ -197,8 +197,8 @@ fn blend_depths<const L: usize>(
         let scale = 1.0 / a.max(b).max(f32::MIN_POSITIVE);
         let (a, b) = (a * scale, b * scale);
         let (a2, b2) = (a * a, b * b);
-        let inverse = 1.0 / (a2 * a + weight * b2 * b);
-        beta.value[i] = weight * b2 * b * inverse;
+        let inverse = 1.0 / (a2 * a + weight * b2 * b).max(f32::MIN_POSITIVE);
+        beta.value[i] = if a > 0.0 { weight * b2 * b * inverse } else { 1.0 };
         let slope = 3.0 * weight * a2 * b2 * inverse * inverse * scale;
         let g: Vec3 = (a * outer.gradient.get(i) - b * inner.gradient.get(i)) * slope;
         beta.gradient.set(i, g);

@@ -208,6 +208,15 @@ fn largest_difference<const L: usize>(a: &Lanes<L>, b: &Lanes<L>) -> f32 {
     if largest > ROUNDING * ROUNDING * scale { largest.sqrt() } else { 0.0 }
 }
 
+/// What happened to the points of a chunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Swept {
+    /// Steps of the block that needed most.
+    pub(super) steps: u32,
+    /// Points that went nowhere finite and were left where they were.
+    pub(super) frozen: u32,
+}
+
 /// All points of a chunk through one phase.
 pub(super) struct Sweep<'a, 'k> {
     pub(super) points: &'a mut [Vec3],
@@ -216,38 +225,40 @@ pub(super) struct Sweep<'a, 'k> {
 }
 
 impl WithSimd for Sweep<'_, '_> {
-    type Output = u32;
+    type Output = Swept;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> u32 {
+    fn with_simd<S: Simd>(self, _: S) -> Swept {
         sweep::<WIDTH>(self)
     }
 }
 
 /// Gathers what the phase can reach into blocks, integrates them and puts them back.
 #[inline(always)]
-pub(super) fn sweep<const L: usize>(sweep: Sweep<'_, '_>) -> u32 {
+pub(super) fn sweep<const L: usize>(sweep: Sweep<'_, '_>) -> Swept {
     let Sweep { points, reach, kernel } = sweep;
     let active: Vec<usize> =
         (0..points.len()).filter(|&i| reach.iter().any(|r| r.contains(points[i]))).collect();
-    let mut steps = 0;
+    let mut swept = Swept::default();
     let mut guess = kernel.duration;
     for block in active.chunks(L) {
         let start = Lanes::<L>::gather(points, block);
         let held = kernel.held(&start);
         let mut end = start;
         if held.contains(&false) {
-            steps = steps.max(kernel.integrate(&mut end, &mut guess));
+            swept.steps = swept.steps.max(kernel.integrate(&mut end, &mut guess));
         }
         for (lane, &i) in block.iter().enumerate() {
             if held[lane] {
                 points[i] = kernel.carry(points[i]);
+            } else if !end.get(lane).is_finite() {
+                swept.frozen += 1;
             } else if end.get(lane) != points[i] {
                 points[i] = end.get(lane);
             }
         }
     }
-    steps
+    swept
 }
 
 impl Kernel<'_> {

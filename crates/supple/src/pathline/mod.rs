@@ -65,7 +65,7 @@ use crate::Run;
 use crate::field::{Flow, Phase};
 use crate::mesh::measure::Bounds;
 use crate::run::Cancelled;
-use kernel::{Pace, Reach, Sweep};
+use kernel::{Pace, Reach, Sweep, Swept};
 
 /// Largest `h L` for which one step cannot fold.
 const INJECTIVE: f32 = 0.69;
@@ -126,6 +126,16 @@ pub enum Direction {
 pub struct Report {
     /// Steps of the points that needed most, over all phases.
     pub steps: u64,
+    /// Points that a phase would have sent to infinity, and left where they were.
+    pub frozen: u64,
+}
+
+impl Report {
+    /// What two integrations in a row did.
+    #[must_use]
+    pub fn and(self, next: Self) -> Self {
+        Self { steps: self.steps + next.steps, frozen: self.frozen + next.frozen }
+    }
 }
 
 /// Why an integration stopped.
@@ -165,7 +175,9 @@ pub fn advect(
             Direction::Forward => &flow.phases[k],
             Direction::Backward => &flow.phases[count - 1 - k],
         };
-        report.steps += u64::from(advect_phase(points, phase, params, direction, run)?);
+        let swept = advect_phase(points, phase, params, direction, run)?;
+        report.steps += u64::from(swept.steps);
+        report.frozen += u64::from(swept.frozen);
         run.report(k as u64 + 1, count as u64);
     }
     Ok(report)
@@ -177,21 +189,22 @@ fn advect_phase(
     params: &Params,
     direction: Direction,
     run: &Run<'_>,
-) -> Result<u32, Error> {
-    let Some(bounds) = Bounds::of(points) else { return Ok(0) };
+) -> Result<Swept, Error> {
+    let Some(bounds) = Bounds::of(points) else { return Ok(Swept::default()) };
     let pace = pace(points, phase, params, direction, &bounds)?;
     let reach = Reach::of(phase);
     let kernel = kernel::Kernel::new(phase, pace, direction);
     let arch = pulp::Arch::new();
-    let steps = AtomicU32::new(0);
+    let (steps, frozen) = (AtomicU32::new(0), AtomicU32::new(0));
     run.for_each_chunk(points, |_, chunk| {
         if !run.is_cancelled() {
-            let taken = arch.dispatch(Sweep { points: chunk, reach: &reach, kernel: &kernel });
-            steps.fetch_max(taken, Ordering::Relaxed);
+            let swept = arch.dispatch(Sweep { points: chunk, reach: &reach, kernel: &kernel });
+            steps.fetch_max(swept.steps, Ordering::Relaxed);
+            frozen.fetch_add(swept.frozen, Ordering::Relaxed);
         }
     });
     run.check()?;
-    Ok(steps.into_inner())
+    Ok(Swept { steps: steps.into_inner(), frozen: frozen.into_inner() })
 }
 
 fn pace(

@@ -225,3 +225,26 @@ fn no_points_is_no_work() {
         advect(&mut [], &flow, &Params::default(), Direction::Forward, &Run::default()).unwrap();
     assert_eq!(report.steps, 0);
 }
+
+/// Two boundaries that meet: the blend between them is undefined there, the points stay finite.
+#[test]
+fn nothing_becomes_infinite_where_boundaries_meet() {
+    let ring = |x: f32| {
+        (0..8).map(move |k| {
+            let (s, c) = (std::f32::consts::FRAC_PI_4 * k as f32).sin_cos();
+            Vec3::new(x, c, s)
+        })
+    };
+    let tube = |x: f32, motion: Motion| crate::field::Tube {
+        curve: CurveDistance::new(ring(x).collect(), true),
+        thickness: 0.2,
+        motion,
+    };
+    let motion = Motion::Translation { velocity: Vec3::new(-2.0, 0.0, 0.0) };
+    let (inner, outer) = (tube(1.0, motion), tube(-1.0, Motion::Still));
+    let influence = Influence::Between(crate::field::Between { inner, outer, weight: 1.0 });
+    let generator = Generator::translation(Vec3::X, Vec3::new(-2.0, 0.0, 0.0));
+    let field = Field::new(influence, generator, motion);
+    let points = moved(300, &flow(vec![field]), Method::Fixed { steps: 20 }, &Run::default());
+    assert!(points.iter().all(|p| p.is_finite()), "finite");
+}

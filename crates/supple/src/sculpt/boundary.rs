@@ -162,10 +162,10 @@ impl Boundary {
         triangles: &[[u32; 3]],
         params: &pathline::Params,
         run: &Run<'_>,
-    ) -> Result<(BoundaryMap, u64), Problem> {
+    ) -> Result<(BoundaryMap, pathline::Report), Problem> {
         let map = self.prepare(positions, triangles, run)?;
-        let steps = map.go(positions, &map.parts, params, Direction::Forward, run)?;
-        Ok((map, steps))
+        let report = map.go(positions, &map.parts, params, Direction::Forward, run)?;
+        Ok((map, report))
     }
 
     fn prepare(
@@ -307,17 +307,17 @@ impl BoundaryMap {
         params: &pathline::Params,
         direction: Direction,
         run: &Run<'_>,
-    ) -> Result<u64, pathline::Error> {
+    ) -> Result<pathline::Report, pathline::Error> {
         let time = if direction == Direction::Forward { 1.0 } else { -1.0 };
         let half = self.motion.slowed(0.5);
-        let mut steps = 0;
+        let mut report = pathline::Report::default();
         for (part, phase) in [(Part::Lower, Some(&self.lower)), (Part::Upper, self.upper.as_ref())]
         {
             let Some(phase) = phase else { continue };
             let members: Vec<usize> = (0..points.len()).filter(|&i| parts[i] == part).collect();
             let mut moving: Vec<Vec3> = members.iter().map(|&i| points[i]).collect();
             let flow = Flow { phases: vec![phase.clone()] };
-            steps += pathline::advect(&mut moving, &flow, params, direction, run)?.steps;
+            report = report.and(pathline::advect(&mut moving, &flow, params, direction, run)?);
             for (&i, x) in members.iter().zip(moving) {
                 points[i] = x;
             }
@@ -327,6 +327,6 @@ impl BoundaryMap {
             Part::Middle => *x = half.carry(*x, time),
             Part::Upper | Part::Lower | Part::Still => {}
         });
-        Ok(steps)
+        Ok(report)
     }
 }

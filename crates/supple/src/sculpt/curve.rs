@@ -14,6 +14,7 @@
 //! - The part that moves fully is carried rigidly, from a frame integrated in f64.
 //! - (4.8) and (4.9) are printed with the wrong speed and (4.6) is singular where the curve is straight;
 //!   see [`field::generator`](crate::field::generator).
+//! - The twist's potential vanishes in the middle of the fade, not at the curve.
 //!
 //! # Limits
 //!
@@ -24,7 +25,7 @@
 //! - W. von Funck, H. Theisel, H.-P. Seidel. Explicit Control of Vector Field Based Shape
 //!   Deformations. Pacific Graphics, 2007.
 
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_fade, check_finite, check_point};
@@ -175,13 +176,11 @@ impl Curve {
             return Err(Problem::NeedsTriangles { what: "the extent lies on a surface" });
         }
         check_finite("the twist", self.twist_degrees)?;
-        let ride = Ride {
-            curve: self.guide.pieces()?,
-            orientation: self.orientation,
-            twist: f64::from(self.twist_degrees).to_radians(),
-        };
         let values = self.extent.values(positions, triangles, run)?;
-        let steps = self.steps.max(1).next_multiple_of(ride.curve.count());
+        let twist = f64::from(self.twist_degrees).to_radians();
+        let mut ride = self.guide.ride(self.orientation, twist)?;
+        ride.behind = behind(&ride, positions, &values);
+        let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let surface = Surface::new(&values, triangles, self.smoothing);
         let core = ride.turn();
         let rest = positions.to_vec();
@@ -199,6 +198,18 @@ impl Curve {
     }
 }
 
+/// How far behind the start of the curve the middle of the fade lies.
+///
+/// The twist's potential vanishes there. At the curve itself, as printed, the fade would first turn
+/// backwards, by `|h| β β'` at the distance h.
+fn behind(ride: &Ride, positions: &[Vec3], values: &[f32]) -> f64 {
+    let (start, along) = ride.start();
+    let fading = positions.iter().zip(values).filter(|(_, s)| **s > 0.0 && **s < 1.0);
+    let (sum, count) =
+        fading.fold((DVec3::ZERO, 0.0), |(sum, n), (x, _)| (sum + x.as_dvec3() - start, n + 1.0));
+    -along.dot(sum) / f64::max(count, 1.0)
+}
+
 /// A surface with s on it.
 struct Surface<'a> {
     values: &'a [f32],
@@ -207,8 +218,10 @@ struct Surface<'a> {
     support: Vec<u32>,
     /// Where in `support` each vertex is.
     place: Vec<u32>,
-    /// Triangles around each vertex of the support, as the two other corners in order.
-    fans: Vec<Vec<[u32; 2]>>,
+    /// Triangles around the vertices of the support, as the two other corners in order; those of the
+    /// k-th from `fan_starts[k]` on.
+    fans: Vec<[u32; 2]>,
+    fan_starts: Vec<u32>,
     smoothing: u32,
 }
 
@@ -225,16 +238,16 @@ impl<'a> Surface<'a> {
                 support.push(i as u32);
             }
         }
-        let mut fans = vec![Vec::new(); support.len()];
-        for &[a, b, c] in triangles {
-            for (apex, next, last) in [(a, b, c), (b, c, a), (c, a, b)] {
-                if place[apex as usize] != NOWHERE {
-                    fans[place[apex as usize] as usize].push([next, last]);
-                }
-            }
-        }
+        let corners = |&[a, b, c]: &[u32; 3]| [[a, b, c], [b, c, a], [c, a, b]];
+        let mut around: Vec<[u32; 3]> = triangles.iter().flat_map(corners).collect();
+        around.retain(|[apex, ..]| place[*apex as usize] != NOWHERE);
+        around.sort_by_key(|[apex, ..]| *apex);
+        let first = |i: &u32| around.partition_point(|[apex, ..]| apex < i) as u32;
+        let mut fan_starts: Vec<u32> = support.iter().map(first).collect();
+        fan_starts.push(around.len() as u32);
+        let fans = around.into_iter().map(|[_, next, last]| [next, last]).collect();
         let rings = Rings::new(values.len(), triangles);
-        Self { values, rings, support, place, fans, smoothing }
+        Self { values, rings, support, place, fans, fan_starts, smoothing }
     }
 
     /// One Runge–Kutta step of all vertices that move.
@@ -289,7 +302,8 @@ impl<'a> Surface<'a> {
         let x = positions[vertex];
         let around =
             |[b, c]: &[u32; 2]| (positions[*b as usize] - x).cross(positions[*c as usize] - x);
-        let Some(normal) = self.fans[k].iter().map(around).sum::<Vec3>().try_normalize() else {
+        let fan = self.fan_starts[k] as usize..self.fan_starts[k + 1] as usize;
+        let Some(normal) = self.fans[fan].iter().map(around).sum::<Vec3>().try_normalize() else {
             return Vec3::ZERO;
         };
         let (a, b) = normal.any_orthonormal_pair();

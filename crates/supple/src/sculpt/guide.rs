@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::error::{Problem, check_point};
+use super::error::{Problem, check_finite, check_point, direction};
 use crate::field::Generator;
 use crate::field::motion::rotation;
 
@@ -17,6 +17,35 @@ pub enum Guide {
     Bezier(Vec<Vec3>),
     /// A uniform cubic B-spline with these control points, from the first to the last; at least 4.
     BSpline(Vec<Vec3>),
+    /// From one handle to another: a cubic curve that leaves along the first normal and arrives along
+    /// the second, with the twist that takes one binormal to the other.
+    Handles {
+        /// Where it starts.
+        from: Handle,
+        /// Where it ends.
+        to: Handle,
+    },
+    /// A rotation in place.
+    Turn {
+        /// A point of the axis.
+        center: Vec3,
+        /// Its direction, of any length.
+        axis: Vec3,
+        /// Angle, right-handed.
+        degrees: f32,
+    },
+}
+
+/// A place with two directions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Handle {
+    /// The place.
+    pub position: Vec3,
+    /// First direction, of any length.
+    pub normal: Vec3,
+    /// Second direction, across the first; what it has along the first is dropped.
+    pub binormal: Vec3,
 }
 
 impl Default for Guide {
@@ -41,28 +70,73 @@ pub enum Orientation {
 pub(super) struct Pieces(Vec<[DVec3; 4]>);
 
 impl Guide {
-    pub(super) fn pieces(&self) -> Result<Pieces, Problem> {
-        let (points, least) = match self {
-            Self::Through(points) => (points, 2),
-            Self::Bezier(points) | Self::BSpline(points) => (points, 4),
+    /// The motion along the guide, with a twist in radians added.
+    pub(super) fn ride(&self, orientation: Orientation, twist: f64) -> Result<Ride, Problem> {
+        let along = |curve: Pieces, twist: f64| Ride {
+            way: Way::Along { curve, orientation },
+            twist,
+            behind: 0.0,
         };
-        for &p in points {
-            check_point("a point of the curve", p)?;
-        }
-        if points.len() < least {
-            return Err(Problem::TooFew { what: "the curve", least });
-        }
-        let p: Vec<DVec3> = points.iter().map(|p| p.as_dvec3()).collect();
         match self {
-            Self::Through(_) => Ok(Pieces(through(&p))),
-            Self::BSpline(_) => Ok(Pieces(b_spline(&p))),
-            Self::Bezier(_) if p.len() % 3 == 1 => {
-                let piece = |k: usize| [p[3 * k], p[3 * k + 1], p[3 * k + 2], p[3 * k + 3]];
-                Ok(Pieces((0..p.len() / 3).map(piece).collect()))
+            Self::Turn { center, axis, degrees } => {
+                check_point("the centre", *center)?;
+                check_finite("the angle", *degrees)?;
+                let axis = direction("the axis", *axis)?.as_dvec3().normalize();
+                let radians = f64::from(*degrees).to_radians();
+                let way = Way::Turn { center: center.as_dvec3(), axis, radians };
+                Ok(Ride { way, twist: 0.0, behind: 0.0 })
             }
-            Self::Bezier(_) => Err(Problem::BezierPoints { found: p.len() }),
+            Self::Handles { from, to } => {
+                let straight = along(handle_curve(from, to)?, 0.0);
+                let carried = straight.turn() * from.binormal.as_dvec3();
+                let normal = direction("the normal", to.normal)?.as_dvec3();
+                let flat = |v: DVec3| v - normal * normal.dot(v);
+                let (have, want) = (flat(carried), flat(to.binormal.as_dvec3()));
+                let rest = normal.dot(have.cross(want)).atan2(have.dot(want));
+                Ok(Ride { twist: twist + rest, ..straight })
+            }
+            Self::Through(points) => Ok(along(Pieces(through(&checked(points, 2)?)), twist)),
+            Self::BSpline(points) => Ok(along(Pieces(b_spline(&checked(points, 4)?)), twist)),
+            Self::Bezier(points) => {
+                let p = checked(points, 4)?;
+                if p.len() % 3 != 1 {
+                    return Err(Problem::BezierPoints { found: p.len() });
+                }
+                let piece = |k: usize| [p[3 * k], p[3 * k + 1], p[3 * k + 2], p[3 * k + 3]];
+                Ok(along(Pieces((0..p.len() / 3).map(piece).collect()), twist))
+            }
         }
     }
+}
+
+fn checked(points: &[Vec3], least: usize) -> Result<Vec<DVec3>, Problem> {
+    for &p in points {
+        check_point("a point of the curve", p)?;
+    }
+    if points.len() < least {
+        return Err(Problem::TooFew { what: "the curve", least });
+    }
+    Ok(points.iter().map(|p| p.as_dvec3()).collect())
+}
+
+/// (4.12). Where the way does not run along a normal, a third of its length is taken instead, so that
+/// the curve still leaves and arrives along the normals.
+fn handle_curve(from: &Handle, to: &Handle) -> Result<Pieces, Problem> {
+    check_point("the first handle", from.position)?;
+    check_point("the second handle", to.position)?;
+    direction("the first binormal", from.binormal)?;
+    direction("the second binormal", to.binormal)?;
+    let leave = direction("the first normal", from.normal)?.as_dvec3();
+    let arrive = direction("the second normal", to.normal)?.as_dvec3();
+    let (start, end) = (from.position.as_dvec3(), to.position.as_dvec3());
+    let way = end - start;
+    if way.length() <= 0.0 {
+        return Err(Problem::NoDirection { what: "the way between the handles (use a turn)" });
+    }
+    let least = 0.1 * way.length();
+    let (a, b) = (leave.dot(way), arrive.dot(way));
+    let (a, b) = if a > least && b > least { (a, b) } else { (way.length(), way.length()) };
+    Ok(Pieces(vec![[start, start + a / 3.0 * leave, end - b / 3.0 * arrive, end]]))
 }
 
 /// Catmull–Rom: the tangent at a point is half the way between its neighbours.
@@ -103,53 +177,88 @@ impl Pieces {
         let second = 6.0 * (v * (c - 2.0 * b + a) + u * (d - 2.0 * c + b));
         [position, count * first, count * count * second]
     }
-
-    /// How often the curve's pieces meet: a step should not reach across.
-    pub(super) fn count(&self) -> u32 {
-        self.0.len() as u32
-    }
 }
 
-/// The rigid motion of a handle: a curve, its orientation, and a twist about its tangent.
+/// The rigid motion of what is guided.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ride {
-    pub(super) curve: Pieces,
-    pub(super) orientation: Orientation,
-    /// Radians over the whole way.
+    pub(super) way: Way,
+    /// Radians about the tangent over the whole way.
     pub(super) twist: f64,
+    /// How far behind the curve's point the twist has its centre.
+    pub(super) behind: f64,
+}
+
+/// Where a ride leads.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Way {
+    Along { curve: Pieces, orientation: Orientation },
+    Turn { center: DVec3, axis: DVec3, radians: f64 },
 }
 
 impl Ride {
+    /// How often the pieces of the way meet: a step should not reach across.
+    pub(super) fn pieces(&self) -> u32 {
+        match &self.way {
+            Way::Along { curve, .. } => curve.0.len() as u32,
+            Way::Turn { .. } => 1,
+        }
+    }
+
+    /// Where the ride starts, and in which direction.
+    pub(super) fn start(&self) -> (DVec3, DVec3) {
+        match &self.way {
+            Way::Along { curve, .. } => {
+                let [start, velocity, _] = curve.at(0.0);
+                (start, velocity.normalize_or_zero())
+            }
+            Way::Turn { center, .. } => (*center, DVec3::ZERO),
+        }
+    }
+
     /// The generators of the motion at a time: along the curve, and the twist if there is one.
     pub(super) fn generators(&self, t: f64) -> [Generator; 2] {
-        let [c, dc, ddc] = self.curve.at(t).map(|v| v.as_vec3());
-        let along = match self.orientation {
-            Orientation::Follow => Generator::along_curve(c, dc, ddc),
-            Orientation::Keep => Generator::translation(c, dc),
-        };
-        let tangent = dc.normalize_or(Vec3::X);
-        let twist = if dc.length_squared() > 0.0 { self.twist as f32 } else { 0.0 };
-        [along, Generator::rotation(c, tangent, twist)]
+        match &self.way {
+            Way::Along { curve, orientation } => {
+                let [c, dc, ddc] = curve.at(t).map(|v| v.as_vec3());
+                let along = match orientation {
+                    Orientation::Follow => Generator::along_curve(c, dc, ddc),
+                    Orientation::Keep => Generator::translation(c, dc),
+                };
+                let tangent = dc.normalize_or(Vec3::X);
+                let twist = if dc.length_squared() > 0.0 { self.twist as f32 } else { 0.0 };
+                let behind = c - self.behind as f32 * tangent;
+                [along, Generator::rotation(behind, tangent, twist)]
+            }
+            Way::Turn { center, axis, radians } => {
+                let (center, axis) = (center.as_vec3(), axis.as_vec3());
+                let turn = Generator::rotation(center, axis, *radians as f32);
+                [turn, Generator::translation(center, Vec3::ZERO)]
+            }
+        }
     }
 
     /// Angular velocity at a time.
     fn turning(&self, t: f64) -> DVec3 {
-        let [_, dc, ddc] = self.curve.at(t);
+        let (curve, orientation) = match &self.way {
+            Way::Turn { axis, radians, .. } => return *radians * *axis,
+            Way::Along { curve, orientation } => (curve, orientation),
+        };
+        let [_, dc, ddc] = curve.at(t);
         let squared = dc.length_squared();
         if squared <= 0.0 {
             return DVec3::ZERO;
         }
-        let follow = match self.orientation {
+        let follow = match orientation {
             Orientation::Follow => dc.cross(ddc) / squared,
             Orientation::Keep => DVec3::ZERO,
         };
         follow + self.twist * dc / squared.sqrt()
     }
 
-    /// The turn of the handle from the start to the end, from small exact rotations about the mean
-    /// angular velocity of each step (of order four by Gauss points).
+    /// The turn from the start to the end, from small rotations, of order four by Gauss points.
     pub(super) fn turn(&self) -> DMat3 {
-        let steps = 512 * self.curve.count();
+        let steps = 512 * self.pieces();
         let h = 1.0 / f64::from(steps);
         let offset = 0.5 / 3.0_f64.sqrt();
         let mut turn = DMat3::IDENTITY;
@@ -165,9 +274,12 @@ impl Ride {
         turn
     }
 
-    /// Where a point that is rigidly tied to the handle ends.
+    /// Where a point that is rigidly tied to the ride ends, given its turn.
     pub(super) fn carry(&self, turn: DMat3, x: Vec3) -> Vec3 {
-        let (start, end) = (self.curve.at(0.0)[0], self.curve.at(1.0)[0]);
+        let (start, end) = match &self.way {
+            Way::Along { curve, .. } => (curve.at(0.0)[0], curve.at(1.0)[0]),
+            Way::Turn { center, .. } => (*center, *center),
+        };
         (end + turn * (x.as_dvec3() - start)).as_vec3()
     }
 }
@@ -184,19 +296,17 @@ mod tests {
 
     #[test]
     fn following_a_quarter_circle_turns_by_a_right_angle() {
-        let curve = quarter_circle().pieces().unwrap();
-        let ride = Ride { curve, orientation: Orientation::Follow, twist: 0.0 };
+        let ride = quarter_circle().ride(Orientation::Follow, 0.0).unwrap();
         let turned = ride.turn() * DVec3::new(0.3, 0.5, 0.2);
         assert!((turned - DVec3::new(-0.5, 0.3, 0.2)).length() < 1e-6, "{turned}");
-        let kept = Ride { orientation: Orientation::Keep, ..ride.clone() }.turn();
+        let kept = quarter_circle().ride(Orientation::Keep, 0.0).unwrap().turn();
         assert!((kept * DVec3::X - DVec3::X).length() < 1e-12, "kept");
     }
 
     #[test]
     fn a_twist_on_a_straight_way_is_a_rotation_about_it() {
-        let curve = Guide::Through(vec![Vec3::ZERO, Vec3::X]).pieces().unwrap();
-        let twist = std::f64::consts::FRAC_PI_2;
-        let ride = Ride { curve, orientation: Orientation::Follow, twist };
+        let straight = Guide::Through(vec![Vec3::ZERO, Vec3::X]);
+        let ride = straight.ride(Orientation::Follow, std::f64::consts::FRAC_PI_2).unwrap();
         let turned = ride.turn() * DVec3::Y;
         assert!((turned - DVec3::Z).length() < 1e-9, "{turned}");
     }
@@ -205,7 +315,9 @@ mod tests {
     fn curves_start_and_end_where_they_must() {
         let points = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::ONE, Vec3::Z];
         for guide in [Guide::Through(points.clone()), Guide::BSpline(points.clone())] {
-            let curve = guide.pieces().unwrap();
+            let Way::Along { curve, .. } = guide.ride(Orientation::Follow, 0.0).unwrap().way else {
+                panic!("a curve")
+            };
             assert!(curve.at(0.0)[0].length() < 1e-12, "{guide:?}");
             assert!((curve.at(1.0)[0] - DVec3::Z).length() < 1e-12, "{guide:?}");
             let h = 1e-6;
@@ -217,7 +329,34 @@ mod tests {
                 assert!((second - curve.at(t)[2]).length() < 1e-4, "{guide:?} at {t}");
             }
         }
-        let odd = Guide::Bezier(vec![Vec3::ZERO; 5]).pieces();
+        let odd = Guide::Bezier(vec![Vec3::ZERO; 5]).ride(Orientation::Follow, 0.0);
         assert!(matches!(odd, Err(Problem::BezierPoints { found: 5 })), "{odd:?}");
+    }
+    #[test]
+    fn a_handle_arrives_in_its_place_and_orientation() {
+        let from = Handle { position: Vec3::ZERO, normal: Vec3::X, binormal: Vec3::Y };
+        let ways = [
+            (Vec3::new(2.0, 1.0, 0.5), Vec3::new(0.6, 0.8, 0.0), Vec3::Z),
+            (Vec3::new(2.0, 0.0, 0.0), Vec3::X, Vec3::Z),
+            (Vec3::new(0.0, 2.0, 0.0), Vec3::Z, -Vec3::X),
+        ];
+        for (position, normal, binormal) in ways {
+            let to = Handle { position, normal, binormal };
+            let ride = Guide::Handles { from, to }.ride(Orientation::Follow, 0.0).unwrap();
+            let turn = ride.turn();
+            assert!(ride.carry(turn, Vec3::ZERO).abs_diff_eq(position, 1e-6), "{position}");
+            let tip = ride.carry(turn, Vec3::X) - position;
+            assert!(tip.abs_diff_eq(normal, 1e-5), "{tip} instead of {normal}");
+            let side = ride.carry(turn, Vec3::Y) - position;
+            assert!(side.abs_diff_eq(binormal, 1e-5), "{side} instead of {binormal}");
+        }
+    }
+
+    #[test]
+    fn a_turn_stays_in_its_place() {
+        let guide = Guide::Turn { center: Vec3::X, axis: 2.0 * Vec3::Z, degrees: 90.0 };
+        let ride = guide.ride(Orientation::Follow, 0.0).unwrap();
+        let end = ride.carry(ride.turn(), Vec3::new(2.0, 0.0, 1.0));
+        assert!(end.abs_diff_eq(Vec3::new(1.0, 1.0, 1.0), 1e-6), "{end}");
     }
 }

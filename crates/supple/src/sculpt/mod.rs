@@ -66,7 +66,7 @@ pub use boundary::{Boundary, BoundaryMap, Knob};
 pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
-pub use guide::{Guide, Orientation};
+pub use guide::{Guide, Handle, Orientation};
 pub use paint::{Paint, Side};
 pub use path::{NotReversible, Path, Stage, Stored};
 pub use points::Points;
@@ -168,21 +168,23 @@ impl Op {
         triangles: &[[u32; 3]],
         params: &pathline::Params,
         run: &Run<'_>,
-    ) -> Result<(Stage, u64), Problem> {
+    ) -> Result<(Stage, pathline::Report), Problem> {
+        let exact = pathline::Report::default();
         match self {
             Self::Move(op) => path::flow_through(op.flow()?, positions, params, run),
             Self::Points(op) => path::flow_through(op.flow()?, positions, params, run),
             Self::Paint(op) => op.run(positions, triangles, params, run),
-            Self::Twist(op) => Ok((Stage::Twist(op.run(positions, triangles, run)?), 0)),
-            Self::Bend(op) => Ok((Stage::Bend(op.run(positions, triangles, run)?), 0)),
+            Self::Twist(op) => Ok((Stage::Twist(op.run(positions, triangles, run)?), exact)),
+            Self::Bend(op) => Ok((Stage::Bend(op.run(positions, triangles, run)?), exact)),
             Self::Boundary(op) => {
-                let (map, steps) = op.run(positions, triangles, params, run)?;
-                Ok((Stage::Boundary(map), steps))
+                let (map, report) = op.run(positions, triangles, params, run)?;
+                Ok((Stage::Boundary(map), report))
             }
             Self::Curve(op) => {
                 let before = positions.to_vec();
                 let (values, steps) = op.run(positions, triangles, run)?;
-                Ok((Stage::Stored(Stored { before, after: positions.to_vec(), values }), steps))
+                let stored = Stored { before, after: positions.to_vec(), values };
+                Ok((Stage::Stored(stored), pathline::Report { steps, ..exact }))
             }
         }
     }
@@ -205,8 +207,9 @@ pub fn apply(
     let rest = positions.to_vec();
     let result = apply_all(positions, triangles, ops, params, run);
     match result {
-        Ok((path, steps, warnings)) => {
-            let report = Report { steps, warnings, ..measure(&rest, positions, triangles, run) };
+        Ok((path, done, warnings)) => {
+            let measured = measure(&rest, positions, triangles, run);
+            let report = Report { steps: done.steps, warnings, ..measured };
             Ok(Outcome { report, path })
         }
         Err(error) => {
@@ -222,10 +225,10 @@ fn apply_all(
     ops: &[Op],
     params: &Params,
     run: &Run<'_>,
-) -> Result<(Path, u64, Vec<String>), Error> {
+) -> Result<(Path, pathline::Report, Vec<String>), Error> {
     let target = volume(positions, triangles, run);
     let mut path = Path::default();
-    let mut steps = 0;
+    let mut done = pathline::Report::default();
     let mut freedom = vec![0.0; positions.len()];
     for (index, op) in ops.iter().enumerate() {
         let fail = |problem| Error { number: index + 1, name: op.name(), problem };
@@ -236,10 +239,14 @@ fn apply_all(
             freedom::combine(&mut freedom, &stage, &before, positions, run);
         }
         path.stages.push(stage);
-        steps += taken;
+        done = done.and(taken);
         run.report(index as u64 + 1, ops.len() as u64);
     }
     let mut warnings = Vec::new();
+    if done.frozen > 0 {
+        let frozen = done.frozen;
+        warnings.push(format!("{frozen} points met a singular place of the motion and stayed"));
+    }
     if params.exact_volume && !triangles.is_empty() {
         let corrected = exact_volume(positions, triangles, target, &freedom, run);
         if let Err(exact_volume::Error::Unreachable { .. } | exact_volume::Error::Immovable) =
@@ -248,7 +255,7 @@ fn apply_all(
             warnings.extend(corrected.err().map(|e| format!("volume not corrected: {e}")));
         }
     }
-    Ok((path, steps, warnings))
+    Ok((path, done, warnings))
 }
 
 fn measure(rest: &[Vec3], positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Report {

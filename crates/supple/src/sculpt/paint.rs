@@ -78,7 +78,7 @@ impl Paint {
         triangles: &[[u32; 3]],
         params: &pathline::Params,
         run: &Run<'_>,
-    ) -> Result<(Stage, u64), Problem> {
+    ) -> Result<(Stage, pathline::Report), Problem> {
         self.check()?;
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "painting follows the surface normal" });
@@ -86,7 +86,7 @@ impl Paint {
         let mut dabs = self.dabs()?;
         let push = self.depth / overlap(&dabs, self.radius);
         let sign = if self.side == Side::In { -push } else { push };
-        let (mut flow, mut steps) = (Flow::default(), 0);
+        let (mut flow, mut report) = (Flow::default(), pathline::Report::default());
         for k in 0..dabs.len() {
             let center = dabs[k];
             let normal = self.normal_at(center, positions, triangles, run)?;
@@ -94,9 +94,9 @@ impl Paint {
             pathline::advect(&mut dabs[k + 1..], &one, params, Direction::Forward, run)?;
             let (_, taken) = flow_through(one.clone(), positions, params, run)?;
             flow.phases.extend(one.phases);
-            steps += taken;
+            report = report.and(taken);
         }
-        Ok((Stage::Flow(flow), steps))
+        Ok((Stage::Flow(flow), report))
     }
 
     fn check(&self) -> Result<(), Problem> {

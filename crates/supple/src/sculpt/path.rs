@@ -150,7 +150,7 @@ pub(super) fn flow_through(
     positions: &mut [Vec3],
     params: &pathline::Params,
     run: &Run<'_>,
-) -> Result<(Stage, u64), Problem> {
+) -> Result<(Stage, pathline::Report), Problem> {
     let report = pathline::advect(positions, &flow, params, Direction::Forward, run)?;
-    Ok((Stage::Flow(flow), report.steps))
+    Ok((Stage::Flow(flow), report))
 }
