@@ -2,6 +2,7 @@
 
 mod foreign;
 mod mesh;
+mod sculpt;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ const REPEATS: usize = 15;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh"])]
+    #[arg(value_parser = ["mesh", "sculpt"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -62,8 +63,7 @@ impl Bench<'_> {
         if self.shell.options().json {
             return self.shell.print_json(row);
         }
-        let figure =
-            |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.4}"));
+        let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figure_text);
         let met = match row.target {
             Some(target) if is_met(row, target) => "✓",
             Some(_) => "✗",
@@ -83,13 +83,19 @@ impl Bench<'_> {
     }
 }
 
+/// Four decimals, or an exponent for what would vanish in them.
+fn figure_text(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-2 { format!("{value:.2e}") } else { format!("{value:.4}") }
+}
+
 fn is_met(row: &Row, target: f64) -> bool {
     if row.better == "lower" { row.value <= target } else { row.value >= target }
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref() };
-    let all = [("mesh", mesh::run as fn(&Bench<'_>) -> anyhow::Result<()>)];
+    type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
+    let all: [(&str, Rows); 2] = [("mesh", mesh::run), ("sculpt", sculpt::run)];
     for (name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {
             rows(&bench)?;
