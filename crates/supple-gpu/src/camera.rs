@@ -145,6 +145,8 @@ pub struct Framing {
     aspect: f32,
     /// Share of the picture's half height left free on every side.
     margin: f32,
+    /// Share of the picture's width left free at the right.
+    room: f32,
     /// Largest `n·p` for the right, left, top and bottom planes.
     supports: [f32; 4],
     /// Smallest and largest coordinate along the axes.
@@ -172,6 +174,7 @@ impl Framing {
             projection: Lens::Perspective(DEFAULT_FOV_Y),
             aspect,
             margin: 0.12,
+            room: 0.0,
             supports: [f32::NEG_INFINITY; 4],
             reach: None,
             pivot: None,
@@ -207,6 +210,14 @@ impl Framing {
     #[must_use]
     pub fn with_margin(mut self, margin: f32) -> Self {
         self.margin = margin.clamp(0.0, 0.9);
+        self
+    }
+
+    /// The same framing with `share` of the width left free at the right, for a legend; not for a
+    /// turntable. Call before [`Self::add`].
+    #[must_use]
+    pub fn with_room(mut self, share: f32) -> Self {
+        self.room = share.clamp(0.0, 0.8);
         self
     }
 
@@ -255,24 +266,24 @@ impl Framing {
 
     /// Outward normals of the right, left, top and bottom planes, in the framing's axes.
     fn plane_normals(&self) -> [Vec3; 4] {
-        let [tx, ty] = self.slopes();
+        let [right, left, y] = match self.projection {
+            Lens::Perspective(fov_y) => self.sides().map(|side| (0.5 * fov_y).tan() * side),
+            Lens::Orthographic => [0.0; 3],
+        };
         [
-            Vec3::new(1.0, 0.0, tx),
-            Vec3::new(-1.0, 0.0, tx),
-            Vec3::new(0.0, 1.0, ty),
-            Vec3::new(0.0, -1.0, ty),
+            Vec3::new(1.0, 0.0, right),
+            Vec3::new(-1.0, 0.0, left),
+            Vec3::new(0.0, 1.0, y),
+            Vec3::new(0.0, -1.0, y),
         ]
     }
 
-    /// Tangents of the half angles across and up; zero without perspective.
-    fn slopes(&self) -> [f32; 2] {
-        match self.projection {
-            Lens::Perspective(fov_y) => {
-                let t = (0.5 * fov_y).tan() * (1.0 - self.margin);
-                [t * self.aspect, t]
-            }
-            Lens::Orthographic => [0.0; 2],
-        }
+    /// How far the subject may reach right, left, and up or down of the middle of the picture, in
+    /// half heights.
+    fn sides(&self) -> [f32; 3] {
+        let up = 1.0 - self.margin;
+        let across = up * self.aspect;
+        [across * (1.0 - 2.0 * self.room), across, up]
     }
 
     /// Where the line of sight crosses the axis the subject turns about.
@@ -290,23 +301,28 @@ impl Framing {
     pub fn camera(&self) -> Camera {
         let Some((lo, hi)) = self.reach else { return Camera { up: self.up, ..Camera::default() } };
         let [right, left, top, bottom] = self.supports;
-        let center = glam::Vec2::new(0.5 * (right - left), 0.5 * (top - bottom));
-        let depth = 0.5 * (lo.z + hi.z);
+        let [to_right, to_left, to_top] = self.sides();
         let smallest = (hi - lo).max_element().max(f32::MIN_POSITIVE) * 1e-3;
-        let (eye_z, projection) = match self.projection {
+        // The half height of what is seen at the depth where the supports were taken: what holds the
+        // subject across, and what holds it upright.
+        let half = ((right + left) / (to_right + to_left)).max((top + bottom) / (2.0 * to_top));
+        let (eye_z, half, projection) = match self.projection {
             Lens::Perspective(fov_y) => {
-                let [tx, ty] = self.slopes();
-                let z = ((right + left) / (2.0 * tx)).max((top + bottom) / (2.0 * ty));
-                (z.max(hi.z + smallest), Projection::Perspective { fov_y })
+                let t = (0.5 * fov_y).tan();
+                let z = (half / t).max(hi.z + smallest);
+                (z, z * t, Projection::Perspective { fov_y })
             }
             Lens::Orthographic => {
-                let half = (0.5 * (top + bottom)).max(0.5 * (right + left) / self.aspect);
-                let height = 2.0 * half.max(smallest) / (1.0 - self.margin);
-                (hi.z + (hi - lo).length().max(smallest), Projection::Orthographic { height })
+                let half = half.max(smallest);
+                let z = hi.z + (hi - lo).length().max(smallest);
+                (z, half, Projection::Orthographic { height: 2.0 * half })
             }
         };
-        let place = |z: f32| self.axes * center.extend(z);
-        let target = self.on_axis(place(eye_z)).unwrap_or_else(|| place(depth));
+        // In the middle of what is left free.
+        let x = 0.5 * ((right - to_right * half) + (to_left * half - left));
+        let y = 0.5 * (top - bottom);
+        let place = |z: f32| self.axes * Vec3::new(x, y, z);
+        let target = self.on_axis(place(eye_z)).unwrap_or_else(|| place(0.5 * (lo.z + hi.z)));
         Camera { eye: place(eye_z), target, up: self.up, projection }
     }
 }
@@ -344,6 +360,23 @@ mod tests {
             }
             let tight = reach.max_element();
             assert!((tight - 0.9).abs() < 2e-3, "reaches {tight} of the half picture");
+        }
+    }
+
+    /// Room for a legend stays free, and no more than that.
+    #[test]
+    fn framing_leaves_room() {
+        let points = corners(Vec3::new(-3.0, 1.0, 2.0), Vec3::new(1.0, 2.5, 9.0));
+        for framing in [
+            Framing::three_quarter(Vec3::Y, 1.2),
+            Framing::new(Vec3::Z, Vec3::Y, 1.2).orthographic(),
+        ] {
+            let mut framing = framing.with_margin(0.0).with_room(0.25);
+            framing.add(&points);
+            let camera = framing.camera();
+            let xs = points.iter().map(|&p| camera.pixel_of(p, [1200, 1000]).unwrap().0.x);
+            let (lo, hi) = xs.fold((f32::MAX, f32::MIN), |(l, h), x| (l.min(x), h.max(x)));
+            assert!((hi - 900.0).abs() < 3.0 && lo.abs() < 3.0, "from {lo} to {hi}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::colormap::Colormap;
 use crate::picture::Image;
 use crate::renderer::{RenderError, Renderer};
 use crate::sheet::side_by_side;
-use crate::view::{Body, Field, View, aspect};
+use crate::view::{Body, Field, View, aspect, legend_room};
 
 /// Why two shapes cannot be compared.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +74,7 @@ pub fn before_after(
         Some(direction) => Framing::new(direction, how.up, ratio),
         None => Framing::three_quarter(how.up, ratio),
     };
+    framing = framing.with_room(legend_room(how.panel));
     let (p, q) = (before.placed(), after.placed());
     framing.add(&p);
     framing.add(&q);

@@ -261,13 +261,17 @@ impl Normals {
     }
 }
 
+/// Vertices with more corners than this have no creases.
+const LARGE_FAN: usize = 64;
+
 /// Smooth normals, except that a corner only averages the triangles around its vertex whose normal
 /// is within `angle` of its own triangle's.
 fn creased(body: &Body<'_>, angle: f32) -> Normals {
     let (positions, triangles) = (body.frame_positions(), &body.mesh.triangles);
     let faces: Vec<Vec3> =
         triangles.iter().map(|t| face_normal(t.map(|i| positions[i as usize]))).collect();
-    let around = Corners::around(positions.len(), triangles);
+    let welded = welded(positions);
+    let around = Corners::around(triangles, &welded);
     let closest = angle.cos();
     let mut values = Vec::with_capacity(positions.len());
     let mut index = vec![[0; 3]; triangles.len()];
@@ -281,8 +285,9 @@ fn creased(body: &Body<'_>, angle: f32) -> Normals {
             a != Vec3::ZERO && b != Vec3::ZERO && a.dot(b) < closest
         };
         let smooth = corners.iter().map(weighted).sum::<Vec3>().normalize_or_zero();
-        let all_close =
-            corners.iter().enumerate().all(|(i, a)| corners[..i].iter().all(|b| !sharp(a, b)));
+        // Comparing all pairs of a large fan would take for ever, and fans are tips and caps.
+        let all_close = corners.len() > LARGE_FAN
+            || corners.iter().enumerate().all(|(i, a)| corners[..i].iter().all(|b| !sharp(a, b)));
         let shared = values.len() as u32;
         values.push(smooth);
         for corner @ &(t, k) in corners {
@@ -297,6 +302,22 @@ fn creased(body: &Body<'_>, angle: f32) -> Normals {
         }
     }
     Normals::Corner { values, index }
+}
+
+/// For each vertex the first one at the very same place. Files cut surfaces open at texture seams;
+/// light must not show it.
+fn welded(positions: &[Vec3]) -> Vec<u32> {
+    // Adding zero makes −0 and 0 the same.
+    let key = |i: u32| (positions[i as usize] + Vec3::ZERO).to_array().map(f32::to_bits);
+    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+    order.sort_unstable_by_key(|&i| (key(i), i));
+    let mut first: Vec<u32> = (0..positions.len() as u32).collect();
+    for pair in order.windows(2) {
+        if key(pair[0]) == key(pair[1]) {
+            first[pair[1] as usize] = first[pair[0] as usize];
+        }
+    }
+    first
 }
 
 fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
@@ -316,10 +337,12 @@ struct Corners {
 }
 
 impl Corners {
-    fn around(vertices: usize, triangles: &[[u32; 3]]) -> Self {
+    /// The corners at each vertex; those of a vertex welded to another are at that other one.
+    fn around(triangles: &[[u32; 3]], welded: &[u32]) -> Self {
+        let vertices = welded.len();
         let mut offsets = vec![0_u32; vertices + 1];
         for &i in triangles.iter().flatten() {
-            offsets[i as usize + 1] += 1;
+            offsets[welded[i as usize] as usize + 1] += 1;
         }
         for i in 0..vertices {
             offsets[i + 1] += offsets[i];
@@ -328,8 +351,9 @@ impl Corners {
         let mut corners = vec![(0, 0); 3 * triangles.len()];
         for (t, triangle) in triangles.iter().enumerate() {
             for (k, &i) in triangle.iter().enumerate() {
-                corners[next[i as usize] as usize] = (t as u32, k as u8);
-                next[i as usize] += 1;
+                let at = &mut next[welded[i as usize] as usize];
+                corners[*at as usize] = (t as u32, k as u8);
+                *at += 1;
             }
         }
         Self { offsets, corners }
@@ -367,6 +391,23 @@ mod tests {
         assert_eq!(smooth.vertices.len(), 8);
         let flat = Geometry::new(&Body { shading: Shading::Flat, ..Body::new(&mesh) });
         assert_eq!(flat.vertices.len(), 36);
+    }
+
+    #[test]
+    fn light_does_not_show_where_a_file_cuts_a_surface_open() {
+        let fold = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.5)];
+        let joined = TriMesh::new(fold.to_vec(), vec![[0, 1, 2], [2, 1, 3]]);
+        let cut =
+            TriMesh::new([0, 1, 2, 2, 1, 3].map(|i| fold[i]).to_vec(), vec![[0, 1, 2], [3, 4, 5]]);
+        let normals = |mesh: &TriMesh| {
+            let g = Geometry::new(&Body::new(mesh));
+            g.indices
+                .as_flattened()
+                .iter()
+                .map(|&i| g.vertices[i as usize].normal)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(normals(&joined), normals(&cut));
     }
 
     #[test]

@@ -55,14 +55,17 @@ impl<'a> View<'a> {
         Self::framed(bodies, Vec::new(), framing, size)
     }
 
-    /// The bodies and overlays in a framing that has not seen them yet: they are shown to it.
+    /// The bodies and overlays in a framing that has not seen them yet: they are shown to it. A legend
+    /// gets room at the right.
     #[must_use]
     pub fn framed(
         bodies: Vec<Body<'a>>,
         overlays: Vec<Overlay>,
-        mut framing: Framing,
+        framing: Framing,
         size: [u32; 2],
     ) -> Self {
+        let legend = bodies.iter().any(|b| b.field.as_ref().is_some_and(|f| f.legend));
+        let mut framing = if legend { framing.with_room(legend_room(size)) } else { framing };
         for body in &bodies {
             framing.add(&body.placed());
         }
@@ -92,6 +95,12 @@ impl<'a> View<'a> {
 #[must_use]
 pub fn aspect(size: [u32; 2]) -> f32 {
     if size[0] == 0 || size[1] == 0 { 1.0 } else { size[0] as f32 / size[1] as f32 }
+}
+
+/// Share of the width that a legend takes, for [`Framing::with_room`].
+#[must_use]
+pub fn legend_room(size: [u32; 2]) -> f32 {
+    0.15 / aspect(size)
 }
 
 /// What stands behind and below.
