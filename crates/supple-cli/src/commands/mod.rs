@@ -11,6 +11,7 @@ pub(crate) mod zoo;
 
 use std::path::Path;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use supple::io::{self, ReadOptions};
 use supple::{Asset, TriMesh};
@@ -52,10 +53,10 @@ pub(crate) fn read(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
 
 /// The whole asset as one mesh, in the pose its file gives it; a point cloud is a mesh without
 /// triangles.
-pub(crate) fn rest_mesh(mut asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
+pub(crate) fn rest_mesh(path: &Path, mut asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
     if asset.meshes.is_empty() {
         let points = asset.clouds.drain(..).flat_map(|cloud| cloud.positions).collect();
         return Ok(TriMesh::new(points, Vec::new()));
     }
-    Ok(asset.into_rest_mesh(&shell.quiet_run())?)
+    asset.into_rest_mesh(&shell.quiet_run()).with_context(|| path.display().to_string())
 }
