@@ -1,6 +1,9 @@
 //! What a file holds: meshes, the nodes that place them, skins, clips and materials.
 
+use std::borrow::Cow;
+
 use crate::Run;
+use crate::mesh::attribute::flip_if_uv;
 use crate::mesh::{PointCloud, TriMesh};
 use crate::rig::body::BodyError;
 use crate::rig::{Body, Clip, Node, Skin, Transform};
@@ -24,6 +27,8 @@ pub struct Asset {
     pub materials: Vec<Material>,
     /// The pictures that materials name.
     pub images: Vec<Image>,
+    /// Where texture coordinates count v from.
+    pub uv_origin: UvOrigin,
 }
 
 impl Asset {
@@ -40,7 +45,30 @@ impl Asset {
         Self { clouds: vec![cloud], ..Self::default() }
     }
 
-    /// All meshes as one, in the pose and with the morph weights the file gives them.
+    /// The same asset with texture coordinates that count from `wanted`: as it is if they do already.
+    #[must_use]
+    pub fn with_uv_origin(&self, wanted: UvOrigin) -> Cow<'_, Self> {
+        if self.uv_origin == wanted {
+            return Cow::Borrowed(self);
+        }
+        let mut asset = self.clone();
+        asset.set_uv_origin(wanted);
+        Cow::Owned(asset)
+    }
+
+    /// Makes all texture coordinates count from `wanted`.
+    pub fn set_uv_origin(&mut self, wanted: UvOrigin) {
+        if std::mem::replace(&mut self.uv_origin, wanted) == wanted {
+            return;
+        }
+        self.meshes.iter_mut().for_each(TriMesh::flip_uvs);
+        for (name, values) in self.clouds.iter_mut().flat_map(|c| c.attributes.values_mut()) {
+            flip_if_uv(name, values);
+        }
+    }
+
+    /// All meshes as one, in the pose and with the morph weights the file gives them; texture
+    /// coordinates count from the top.
     ///
     /// A lone mesh that nothing moves is handed on without a copy.
     ///
@@ -49,6 +77,7 @@ impl Asset {
     /// What [`Body::from_asset`] reports: a broken hierarchy or skin.
     pub fn into_rest_mesh(mut self, run: &Run<'_>) -> Result<TriMesh, BodyError> {
         if self.is_one_still_mesh() {
+            self.set_uv_origin(UvOrigin::Top);
             return Ok(self.meshes.swap_remove(0));
         }
         let body = Body::from_asset(&self)?;
@@ -61,6 +90,29 @@ impl Asset {
         let ([mesh], [node]) = (&self.meshes[..], &self.nodes[..]) else { return false };
         let placed = node.mesh == Some(0) && node.local == Transform::IDENTITY;
         placed && node.skin.is_none() && mesh.morphs.is_empty()
+    }
+}
+
+/// Where texture coordinates count v from.
+///
+/// A file that is read keeps the numbers it has, and an asset says which they are; they change only
+/// on the way to a format, or into a [`Body`], of the other convention.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UvOrigin {
+    /// v = 0 is the upper edge of the picture, as in glTF, bodies and pictures.
+    #[default]
+    Top,
+    /// v = 0 is the lower edge of the picture, as in OBJ, PLY, OFF, VTK and USD.
+    Bottom,
+}
+
+impl UvOrigin {
+    /// A mesh that counts from here as one that counts from `wanted`; as it is if that is the same.
+    pub(crate) fn convert(self, wanted: Self, mut mesh: Cow<'_, TriMesh>) -> Cow<'_, TriMesh> {
+        if self != wanted && mesh.has_uvs() {
+            mesh.to_mut().flip_uvs();
+        }
+        mesh
     }
 }
 

@@ -3,9 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use glam::{Vec2, Vec3};
+use supple::asset::UvOrigin;
 use supple::bake::{Options, WRITERS, bake};
 use supple::io::uri::{Policy, fetcher};
 use supple::io::{self, ReadOptions, gltf};
+use supple::mesh::attribute::UV;
+use supple::mesh::{TriMesh, Values};
 use supple::player::{Frame, Player};
 use supple::rig::{Body, Pose, Skinning};
 use supple::scene::{Folder, Scene};
@@ -85,6 +89,36 @@ fn every_format_holds_the_frames() {
     let length = |name: &str| fs::metadata(output.path().join(name)).unwrap().len();
     assert_eq!(length("round.torus.pc2"), 32 + 7 * 12 * vertices);
     assert_eq!(length("round.torus.mdd"), 8 + 7 * 4 + 7 * 12 * vertices);
+}
+
+/// Players count texture coordinates from the top; USD, PLY and OBJ from the bottom.
+#[test]
+fn baked_texture_coordinates_count_as_each_format_does() {
+    let output = tempfile::tempdir().unwrap();
+    let mut mesh = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
+    let uvs = [0.0, 0.25, 0.75].map(|v| Vec2::new(0.5, v));
+    mesh.attributes.set(UV, Values::Vec2(uvs.to_vec()));
+    let bottom = Asset { uv_origin: UvOrigin::Bottom, ..Asset::from_mesh(mesh) };
+    io::write(&output.path().join("card.ply"), &bottom).unwrap();
+    let folder = Folder::new(output.path());
+    let text = "supple = 1\nname = \"card\"\n[time]\nframes = 1\n[[asset]]\nfile = \"card.ply\"\n\
+                [output]\nformats = [\"glb\", \"usda\", \"ply\", \"obj\"]\n";
+    let scene = Scene::parse(text, Some(&folder)).unwrap();
+    let run = Run::default();
+    let (mut player, _) = Player::open(&scene, &folder, &run).unwrap();
+    let flipped = Values::Vec2(uvs.map(|uv| Vec2::new(uv.x, 1.0 - uv.y)).to_vec());
+    assert_eq!(player.cast()[0].body.mesh.attributes.get(UV), Some(&flipped));
+    bake(&mut player, output.path(), &Options::default(), &WRITERS, &run).unwrap();
+    assert_eq!(
+        read_glb(&output.path().join("card.glb")).meshes[0].attributes.get(UV),
+        Some(&flipped)
+    );
+    for name in ["card.0000.ply", "card.0000.obj"] {
+        let copy = io::read(&output.path().join(name), &ReadOptions::default()).unwrap().asset;
+        assert_eq!(copy.meshes[0].attributes.get(UV), Some(&Values::Vec2(uvs.to_vec())), "{name}");
+    }
+    let usd = fs::read_to_string(output.path().join("card.usda")).unwrap();
+    assert!(usd.contains("primvars:st = [(0.5, 0), (0.5, 0.25), (0.5, 0.75)]"), "{usd}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is written and read again is the same, as far as the format can hold it.
 
 use glam::{Vec2, Vec3, Vec4};
+use supple::asset::UvOrigin;
 use supple::io::{Format, Warning, gzip, obj, off, ply, stl, vtk};
 use supple::mesh::attribute::{COLOR, NORMAL, UV};
 use supple::mesh::{CornerAttribute, Group, PointCloud, Values};
@@ -282,6 +283,74 @@ fn obj_values_that_follow_the_vertices_are_vertex_attributes() {
     let mesh = one_mesh(obj::read(text.as_bytes(), &mut Vec::new()).unwrap());
     assert_eq!(mesh.attributes.get(UV).map(Values::len), Some(3));
     assert_eq!(mesh.corners.len(), 1, "one normal for all three corners");
+}
+
+/// The values of a vertex or corner attribute, one a corner.
+fn at_corners(mesh: &TriMesh, name: &str) -> Vec<f32> {
+    let corner = mesh.corners.iter().find(|c| c.name == name);
+    let (values, triangles) = match corner {
+        Some(corner) => (&corner.values, &corner.triangles),
+        None => (mesh.attributes.get(name).expect("an attribute"), &mesh.triangles),
+    };
+    values.gather(triangles.as_flattened()).as_floats().to_vec()
+}
+
+/// Texture coordinates stay with the picture: only a way between formats that count v from other
+/// ends turns the numbers round.
+#[test]
+fn texture_coordinates_stay_with_the_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut mesh = with_seam(tetrahedron());
+    mesh.attributes
+        .set("uv1", Values::Vec2(vec![Vec2::new(0.3, 0.1), Vec2::X, Vec2::Y, Vec2::ONE]));
+    mesh.attributes.set("uvula", Values::Vec2(vec![Vec2::new(0.3, 0.1); 4]));
+    let through = |asset: &Asset, name: &str| {
+        let path = folder.path().join(name);
+        supple::io::write(&path, asset).unwrap();
+        supple::io::read(&path, &supple::io::ReadOptions::default()).unwrap().asset
+    };
+    let flipped = |uvs: &[f32]| -> Vec<f32> {
+        uvs.chunks_exact(2).flat_map(|uv| [uv[0], 1.0 - uv[1]]).collect()
+    };
+    for (origin, same, other) in
+        [(UvOrigin::Top, "a.glb", "a.ply"), (UvOrigin::Bottom, "a.ply", "a.gltf")]
+    {
+        let asset = Asset { uv_origin: origin, ..Asset::from_mesh(mesh.clone()) };
+        let kept = through(&asset, same);
+        let turned = through(&asset, other);
+        let back = through(&turned, same);
+        assert_eq!((kept.uv_origin, back.uv_origin), (origin, origin), "{same}");
+        assert_ne!(turned.uv_origin, origin, "{other}");
+        for name in [UV, "uv1"] {
+            let exact = at_corners(&mesh, name);
+            assert_eq!(at_corners(&kept.meshes[0], name), exact, "{name} in {same}");
+            assert_eq!(at_corners(&turned.meshes[0], name), flipped(&exact), "{name} in {other}");
+            let returned = at_corners(&back.meshes[0], name);
+            assert_eq!(returned, flipped(&flipped(&exact)), "{name} in {same} by {other}");
+        }
+        let painted = at_corners(&turned.meshes[0], "uvula");
+        assert_eq!(painted, at_corners(&mesh, "uvula"), "a painted field is left alone");
+    }
+}
+
+#[test]
+fn each_format_keeps_the_bits_of_its_texture_coordinates() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut mesh = tetrahedron();
+    let uvs: Vec<Vec2> = (0..4).map(|i| Vec2::new(0.1, 1e-9 + 0.3 * i as f32)).collect();
+    mesh.attributes.set(UV, Values::Vec2(uvs));
+    mesh.attributes.remove(COLOR);
+    for name in ["a.glb", "a.gltf", "a.obj", "a.ply", "a.off"] {
+        let path = folder.path().join(name);
+        let uv_origin = Format::of(&path).unwrap().0.uv_origin();
+        supple::io::write(&path, &Asset { uv_origin, ..Asset::from_mesh(mesh.clone()) }).unwrap();
+        let copy = supple::io::read(&path, &supple::io::ReadOptions::default()).unwrap().asset;
+        assert_eq!(copy.uv_origin, uv_origin, "{name}");
+        assert_eq!(at_corners(&copy.meshes[0], UV), at_corners(&mesh, UV), "{name}");
+        let body = supple::rig::Body::from_asset(&copy).unwrap();
+        let top = copy.with_uv_origin(UvOrigin::Top).into_owned();
+        assert_eq!(at_corners(&body.mesh, UV), at_corners(&top.meshes[0], UV), "{name}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod data;
 
 use data::test_data;
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
-use supple::asset::{Alpha, Image, Material};
+use supple::asset::{Alpha, Image, Material, UvOrigin};
 use supple::io::uri::{Policy, fetcher, no_folder};
 use supple::io::{Take, gltf};
 use supple::mesh::{CornerAttribute, Group, MorphTarget, PointCloud, SkinWeights, Values};
@@ -91,6 +91,7 @@ fn specimen() -> Asset {
             mime: "image/png".to_owned(),
             bytes: b"\x89PNG\r\n\x1a\nnot much of a picture".to_vec(),
         }],
+        uv_origin: UvOrigin::Top,
     }
 }
 

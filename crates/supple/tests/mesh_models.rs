@@ -7,43 +7,14 @@ use std::path::Path;
 
 use data::test_data;
 use glam::Vec3;
+use supple::io::ReadOptions;
 use supple::mesh::{TriMesh, adjacency, bvh::Bvh, intersect, repair, volume, winding};
 use supple::run::Run;
 
-/// Positions and triangles of a plain OBJ or OFF file; enough for the models below.
+/// The one mesh of a file.
 fn read(path: &Path) -> TriMesh {
-    let text = std::fs::read_to_string(path).expect("the model can be read");
-    let is_obj = path.extension().is_some_and(|e| e == "obj");
-    let mut mesh = TriMesh::default();
-    let mut fan = |corners: Vec<u32>| {
-        let fan = (1..corners.len() - 1).map(|k| [corners[0], corners[k], corners[k + 1]]);
-        mesh.triangles.extend(fan);
-    };
-    let number = |word: &str| word.parse::<f32>().expect("a number");
-    let mut vertices_left = 0;
-    for (line, words) in text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>()).enumerate()
-    {
-        let point =
-            |at: usize| Vec3::new(number(words[at]), number(words[at + 1]), number(words[at + 2]));
-        match (is_obj, words.as_slice()) {
-            (true, ["v", ..]) => mesh.positions.push(point(1)),
-            (true, ["f", rest @ ..]) => {
-                let vertex = |w: &&str| {
-                    w.split('/').next().unwrap_or_default().parse::<u32>().expect("an index") - 1
-                };
-                fan(rest.iter().map(vertex).collect());
-            }
-            (false, [_, _, _]) if line <= 1 => vertices_left = words[0].parse().expect("a count"),
-            (false, [_, _, _]) if vertices_left > 0 => {
-                mesh.positions.push(point(0));
-                vertices_left -= 1;
-            }
-            (false, [_, rest @ ..]) if line > 1 && rest.len() > 2 => {
-                fan(rest.iter().map(|w| w.parse().expect("a count")).collect());
-            }
-            _ => {}
-        }
-    }
+    let loaded = supple::io::read(path, &ReadOptions::default()).expect("the model can be read");
+    let [mesh] = <[TriMesh; 1]>::try_from(loaded.asset.meshes).expect("one mesh");
     mesh
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use glam::Vec3;
+use supple::mesh::intersect;
 use supple::mesh::volume::volume;
 use supple::mesh::{TriMesh, Values};
 use supple::rig::Track;
@@ -118,6 +119,16 @@ fn creatures_are_sound_and_exactly_the_wanted_size() {
             assert_eq!(mesh.triangles.len(), wanted, "{}", entry.name);
             assert_sound(entry.name, mesh, 5.0);
         }
+    }
+}
+
+#[test]
+fn no_model_cuts_itself() {
+    for (name, asset) in &*DEFAULT {
+        let mesh = &asset.meshes[0];
+        let run = Run::default();
+        let pairs = intersect::self_intersections(&mesh.positions, &mesh.triangles, &run).unwrap();
+        assert!(pairs.is_empty(), "{name}: {pairs:?}");
     }
 }
 

@@ -38,8 +38,8 @@ struct Check {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let rest = super::rest_mesh(super::read(&args.rest, shell)?, shell)?;
-    let deformed = super::rest_mesh(super::read(&args.deformed, shell)?, shell)?;
+    let rest = super::rest_mesh(&args.rest, super::read(&args.rest, shell)?, shell)?;
+    let deformed = super::rest_mesh(&args.deformed, super::read(&args.deformed, shell)?, shell)?;
     let check = compare(&rest, &deformed, shell)?;
     if shell.options().json {
         shell.print_json(&check)?;

@@ -1,6 +1,6 @@
 //! `supple info`: what is in a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -69,7 +69,7 @@ struct Clip {
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let asset = super::read(&args.file, shell)?;
-    let info = describe(asset, args.deep, shell)?;
+    let info = describe(&args.file, asset, args.deep, shell)?;
     if shell.options().json {
         shell.print_json(&info)?;
     } else {
@@ -78,9 +78,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(asset: Asset, deep: bool, shell: &Shell) -> anyhow::Result<Info> {
+fn describe(path: &Path, asset: Asset, deep: bool, shell: &Shell) -> anyhow::Result<Info> {
     let mut info = count(&asset);
-    let mesh = super::rest_mesh(asset, shell)?;
+    let mesh = super::rest_mesh(path, asset, shell)?;
     let run = shell.quiet_run();
     let topology = adjacency::topology(mesh.positions.len(), &mesh.triangles, &run);
     info.closed_when_welded = topology.is_closed() || is_closed_when_welded(&mesh, shell);

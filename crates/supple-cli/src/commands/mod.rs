@@ -13,6 +13,7 @@ pub(crate) mod zoo;
 
 use std::path::Path;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use supple::io::{self, ReadOptions};
 use supple::{Asset, TriMesh};
@@ -56,8 +57,9 @@ pub(crate) fn read(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
 
 /// The whole asset as one mesh, in the pose its file gives it; a point cloud is a mesh without
 /// triangles.
-pub(crate) fn rest_mesh(asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
-    Ok(as_mesh(asset).into_rest_mesh(&shell.quiet_run())?)
+pub(crate) fn rest_mesh(path: &Path, asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
+    let mesh = as_mesh(asset).into_rest_mesh(&shell.quiet_run());
+    mesh.with_context(|| path.display().to_string())
 }
 
 /// The asset itself, or its point clouds as a mesh without triangles if it has no mesh.

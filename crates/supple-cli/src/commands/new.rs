@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -32,11 +32,13 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
             scene_file.display()
         );
     }
-    let text = scene::starter(&asset_name(args, &scene_file)?, &asset);
+    let name = asset_name(args, &scene_file)?;
+    let text = scene::starter(&name, &asset);
     supple::io::save(&scene_file, |out| out.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {}", scene_file.display()))?;
     shell.say(format!("{} written; play it with:", scene_file.display()));
-    shell.say(format!("  supple bake {} -o out", scene_file.display()));
+    let outside = if Path::new(&name).is_absolute() { " --allow-outside" } else { "" };
+    shell.say(format!("  supple bake {} -o out{outside}", scene_file.display()));
     if shell.options().json {
         shell.print_json(&serde_json::json!({ "scene": scene_file }))?;
     }
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 }
 
 /// How the scene names the mesh: relative to its own folder if the mesh is in it or below.
-fn asset_name(args: &Args, scene_file: &std::path::Path) -> anyhow::Result<String> {
+fn asset_name(args: &Args, scene_file: &Path) -> anyhow::Result<String> {
     let mesh = fs::canonicalize(&args.mesh)?;
     let folder = match scene_file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,5 +1,6 @@
 //! From stored frames to files.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -11,6 +12,7 @@ use glam::Vec3;
 use super::BakeError;
 use super::cache::Cache;
 use crate::Run;
+use crate::asset::UvOrigin;
 use crate::io::{Take, gltf, mdd, obj, pc2, ply, save, usd};
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::normals::vertex_normals;
@@ -25,7 +27,8 @@ pub enum Writer {
     Together(fn(&mut [Take<'_>], &mut BufWriter<File>) -> io::Result<()>),
     /// One file a body: `NAME.pc2`, or `NAME.BODY.pc2` if there are several.
     Each(fn(&mut Take<'_>, &mut BufWriter<File>) -> io::Result<()>),
-    /// One file a frame and body: `NAME.0001.ply`, or `NAME.BODY.0001.ply`.
+    /// One file a frame and body: `NAME.0001.ply`, or `NAME.BODY.0001.ply`; in formats that count
+    /// texture coordinates from the bottom.
     Sequence(fn(&TriMesh, &mut BufWriter<File>) -> io::Result<()>),
 }
 
@@ -95,7 +98,8 @@ impl Outputs<'_> {
         files: &mut Vec<PathBuf>,
     ) -> Result<(), BakeError> {
         let cast = &self.player.cast()[body];
-        let mut mesh = cast.rest.meshes[0].clone();
+        let rest = Cow::Borrowed(&cast.rest.meshes[0]);
+        let mut mesh = cast.rest.uv_origin.convert(UvOrigin::Bottom, rest).into_owned();
         let has_normals = mesh.attributes.normals().is_some();
         // Split normals of the rest shape do not fit the moving one.
         mesh.corners.retain(|c| c.name != NORMAL);

@@ -16,20 +16,22 @@ pub enum Place {
     Json(String),
 }
 
+/// As the beginning of a message: `line 3: `, or nothing for the file as a whole, whose name comes
+/// before.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File => write!(f, "file"),
-            Self::Line(line) => write!(f, "line {line}"),
-            Self::Byte(byte) => write!(f, "byte {byte}"),
-            Self::Json(path) => write!(f, "{path}"),
+            Self::File => Ok(()),
+            Self::Line(line) => write!(f, "line {line}: "),
+            Self::Byte(byte) => write!(f, "byte {byte}: "),
+            Self::Json(path) => write!(f, "{path}: "),
         }
     }
 }
 
 /// A file that cannot be understood: what is wrong, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {what} ({fix})")]
+#[error("{place}{what} ({fix})")]
 pub struct Malformed {
     /// Where.
     pub place: Place,
@@ -64,7 +66,7 @@ impl Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
+        write!(f, "{}{}", self.place, self.what)
     }
 }
 

@@ -8,11 +8,12 @@ use super::uri::{self, Policy};
 use super::{
     Malformed, ReadError, Warning, WriteError, gltf, gzip, obj, off, ply, save, stl, usd, vtk,
 };
-use crate::mesh::attribute::{COLOR, NORMAL, UV};
+use crate::Run;
+use crate::asset::{Asset, UvOrigin};
+use crate::mesh::attribute::{COLOR, NORMAL, UV, flip_if_uv};
 use crate::mesh::{PointCloud, TriMesh};
 use crate::rig::Body;
 use crate::rig::body::BodyError;
-use crate::{Asset, Run};
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +68,15 @@ impl Format {
         self != Self::Vtk
     }
 
+    /// Where files of this kind count texture coordinates from.
+    #[must_use]
+    pub fn uv_origin(self) -> UvOrigin {
+        match self {
+            Self::Gltf | Self::Glb => UvOrigin::Top,
+            _ => UvOrigin::Bottom,
+        }
+    }
+
     /// The format a file's name ends with, in any case, and whether `.gz` follows it.
     #[must_use]
     pub fn of(path: &Path) -> Option<(Self, bool)> {
@@ -110,30 +120,30 @@ impl Format {
         }
         let clouds = asset.clouds.len() - usize::from(asset.meshes.is_empty());
         for (count, what) in [
-            (clouds, "point clouds"),
-            (asset.skins.len(), "skins"),
-            (asset.clips.len(), "animations"),
-            (asset.images.len(), "images"),
-            (asset.materials.len(), "materials"),
+            (clouds, "point cloud"),
+            (asset.skins.len(), "skin"),
+            (asset.clips.len(), "animation"),
+            (asset.images.len(), "image"),
+            (asset.materials.len(), "material"),
         ] {
             if count > 0 {
-                lost.push(format!("{count} {what} are left out"));
+                lost.push(left_out(count, what));
             }
         }
         for mesh in &asset.meshes {
             self.mesh_losses(mesh, &mut lost);
         }
         let format = self.ending().to_ascii_uppercase();
-        let say = |what| format!("{what}: {format} has no place for them");
+        let say = |what| format!("{what}: {format} has no place for that");
         lost.into_iter().map(|what| Warning::new(super::Place::File, say(what))).collect()
     }
 
     fn mesh_losses(self, mesh: &TriMesh, lost: &mut Vec<String>) {
         if !mesh.morphs.is_empty() {
-            lost.push(format!("{} morph targets are left out", mesh.morphs.len()));
+            lost.push(left_out(mesh.morphs.len(), "morph target"));
         }
         if !mesh.groups.is_empty() && self != Self::Obj {
-            lost.push(format!("{} groups are left out", mesh.groups.len()));
+            lost.push(left_out(mesh.groups.len(), "group"));
         }
         let keeps = |name: &str, corner: bool| match self {
             Self::Obj => matches!(name, UV | NORMAL) || (name == COLOR && !corner),
@@ -144,7 +154,7 @@ impl Format {
         let vertex = mesh.attributes.iter().map(|a| (a.name.as_str(), false));
         let corner = mesh.corners.iter().map(|c| (c.name.as_str(), true));
         for (name, _) in vertex.chain(corner).filter(|&(name, corner)| !keeps(name, corner)) {
-            lost.push(format!("the values of '{name}' are left out"));
+            lost.push(format!("the values of '{name}' left out"));
         }
     }
 }
@@ -254,7 +264,7 @@ pub fn write(path: &Path, asset: &Asset) -> Result<Vec<Warning>, WriteError> {
 enum Shape<'a> {
     Everything(&'a Asset),
     Mesh(Box<Cow<'a, TriMesh>>),
-    Cloud(&'a PointCloud),
+    Cloud(Cow<'a, PointCloud>),
 }
 
 impl<'a> Shape<'a> {
@@ -265,13 +275,19 @@ impl<'a> Shape<'a> {
             return Ok(Self::Everything(asset));
         }
         if let ([], [cloud, ..]) = (&asset.meshes[..], &asset.clouds[..]) {
+            let mut cloud = Cow::Borrowed(cloud);
+            if asset.uv_origin != format.uv_origin() {
+                cloud.to_mut().attributes.values_mut().for_each(|(n, v)| flip_if_uv(n, v));
+            }
             return Ok(Self::Cloud(cloud));
         }
-        if asset.is_one_still_mesh() {
-            return Ok(Self::Mesh(Box::new(Cow::Borrowed(&asset.meshes[0]))));
-        }
-        let body = Body::from_asset(asset)?;
-        Ok(Self::Mesh(Box::new(Cow::Owned(body.rest_mesh(&Run::default())))))
+        let (mesh, origin) = if asset.is_one_still_mesh() {
+            (Cow::Borrowed(&asset.meshes[0]), asset.uv_origin)
+        } else {
+            let body = Body::from_asset(asset)?;
+            (Cow::Owned(body.rest_mesh(&Run::default())), UvOrigin::Top)
+        };
+        Ok(Self::Mesh(Box::new(origin.convert(format.uv_origin(), mesh))))
     }
 }
 
@@ -289,6 +305,10 @@ fn write_as(format: Format, shape: &Shape<'_>, out: &mut impl Write) -> io::Resu
         (Format::Off, Shape::Cloud(cloud)) => off::write_cloud(cloud, out),
         _ => Err(io::ErrorKind::Unsupported.into()),
     }
+}
+
+fn left_out(count: usize, what: &str) -> String {
+    format!("{count} {what}{} left out", if count == 1 { "" } else { "s" })
 }
 
 /// The endings of the formats that `can` do something, for a message.

@@ -3,11 +3,12 @@
 use glam::Vec3;
 
 use super::{Malformed, Place, Warning};
-use crate::Asset;
+use crate::asset::{Asset, UvOrigin};
 use crate::mesh::{Attributes, PointCloud, TriMesh, Values};
 
 /// The asset of one mesh, checked; warns of triangles without area and of values that are not
-/// finite, which become zero.
+/// finite, which become zero. Only glTF counts texture coordinates from the top, and it comes by
+/// another way.
 pub(super) fn finish(mut mesh: TriMesh, warnings: &mut Vec<Warning>) -> Result<Asset, Malformed> {
     if mesh.triangles.is_empty() {
         let TriMesh { name, positions, attributes, .. } = mesh;
@@ -22,10 +23,13 @@ pub(super) fn finish(mut mesh: TriMesh, warnings: &mut Vec<Warning>) -> Result<A
     })?;
     let flat = count_without_area(&mesh.positions, &mesh.triangles);
     if flat > 0 {
-        let what = format!("{flat} triangles have no area; they are kept");
+        let what = match flat {
+            1 => "1 triangle has no area; it is kept".to_owned(),
+            _ => format!("{flat} triangles have no area; they are kept"),
+        };
         warnings.push(Warning::new(Place::File, what));
     }
-    Ok(Asset::from_mesh(mesh))
+    Ok(Asset { uv_origin: UvOrigin::Bottom, ..Asset::from_mesh(mesh) })
 }
 
 /// The asset of one point cloud; as [`finish`].
@@ -46,15 +50,12 @@ pub(super) fn finish_cloud(
         let fix = "correct it, or export the file again";
         return Err(Malformed::new(Place::File, "a point is not finite or lacks values", fix));
     }
-    Ok(Asset::from_cloud(cloud))
+    Ok(Asset { uv_origin: UvOrigin::Bottom, ..Asset::from_cloud(cloud) })
 }
 
 fn mend_attributes(attributes: &mut Attributes, warnings: &mut Vec<Warning>) {
-    let names: Vec<String> = attributes.iter().map(|a| a.name.clone()).collect();
-    for name in names {
-        if let Some(values) = attributes.get_mut(&name) {
-            mend(&name, values, warnings);
-        }
+    for (name, values) in attributes.values_mut() {
+        mend(name, values, warnings);
     }
 }
 

@@ -158,10 +158,7 @@ impl<'a> Words<'a> {
     /// The next word.
     pub(super) fn word(&mut self) -> Option<&'a [u8]> {
         self.skip_blanks();
-        let end = self.rest.iter().position(|&b| b <= b' ').unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        (!word.is_empty()).then_some(word)
+        take_word(&mut self.rest)
     }
 
     /// The next word as a number: `None` at the end of the line, else the number or the word that
@@ -291,10 +288,7 @@ impl<'a> Tokens<'a> {
     /// The next word.
     pub(super) fn word(&mut self) -> Option<&'a [u8]> {
         self.skip_blanks();
-        let end = self.rest.iter().position(|&b| b <= b' ').unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        (!word.is_empty()).then_some(word)
+        take_word(&mut self.rest)
     }
 
     /// The words left in this line; the next call starts in the line after.
@@ -355,6 +349,14 @@ impl<'a> Tokens<'a> {
             ),
         }
     }
+}
+
+/// Takes the word that text starts with off it.
+fn take_word<'a>(text: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let end = text.iter().position(|&b| b <= b' ').unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    *text = rest;
+    (!word.is_empty()).then_some(word)
 }
 
 #[cfg(test)]

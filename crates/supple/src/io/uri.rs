@@ -70,7 +70,7 @@ impl FetchError {
     pub fn fix(&self) -> &'static str {
         match self {
             Self::Outside { .. } => {
-                "put the file beside the document, or allow files outside its folder"
+                "put the file beside the document, or allow files outside its folder (--allow-outside)"
             }
             Self::Scheme { .. } => "download it, put it beside the document and name it there",
             Self::BadUri { .. } => "export the file again",

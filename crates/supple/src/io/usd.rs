@@ -13,6 +13,7 @@ use glam::Vec3;
 
 use super::Take;
 use super::take::rest_mesh;
+use crate::asset::UvOrigin;
 use crate::mesh::attribute::{COLOR, NORMAL, UV};
 use crate::mesh::measure::Bounds;
 use crate::mesh::{TriMesh, Values};
@@ -46,7 +47,8 @@ pub fn write(mesh: &TriMesh, out: &mut impl Write) -> io::Result<()> {
 ///
 /// Whatever `out` or the take reports.
 pub fn write_take(take: &mut Take<'_>, out: &mut impl Write) -> io::Result<()> {
-    let mesh = rest_mesh(take)?;
+    let mesh = Cow::Borrowed(rest_mesh(take)?);
+    let mesh = &take.asset.uv_origin.convert(UvOrigin::Bottom, mesh);
     let name = identifier(&mesh.name, "Mesh");
     let last = take.first_frame + take.frames.saturating_sub(1);
     write_layer_header(&name, Some((take.fps, take.first_frame, last)), out)?;

@@ -14,6 +14,23 @@ pub const UV: &str = "uv";
 /// Linear RGBA colour, [`Values::Vec4`]; further sets are `color1`, `color2`, ….
 pub const COLOR: &str = "color";
 
+/// Which set of `base` a name is: 0 for `uv`, 1 for `uv1`; nothing for `uv0`, `uv01` and other names.
+pub(crate) fn set_number(name: &str, base: &str) -> Option<u32> {
+    let digits = name.strip_prefix(base)?;
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let set: u32 = digits.parse().ok()?;
+    (set > 0 && set.to_string() == digits).then_some(set)
+}
+
+/// Counts v from the other end, 1 − v for v, if the values are texture coordinates.
+pub(crate) fn flip_if_uv(name: &str, values: &mut Values) {
+    if let (Some(_), Values::Vec2(uvs)) = (set_number(name, UV), values) {
+        uvs.iter_mut().for_each(|uv| uv.y = 1.0 - uv.y);
+    }
+}
+
 /// The values of one attribute, one per vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
@@ -151,6 +168,11 @@ impl Attributes {
     pub fn remove(&mut self, name: &str) -> Option<Values> {
         let at = self.0.iter().position(|a| a.name == name)?;
         Some(self.0.remove(at).values)
+    }
+
+    /// The names and values of all attributes, in order, to change the values.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = (&str, &mut Values)> {
+        self.0.iter_mut().map(|a| (a.name.as_str(), &mut a.values))
     }
 
     /// All attributes, in order.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
+use super::attribute::{UV, flip_if_uv, set_number};
 use super::{Attributes, SkinWeights, Values};
 
 /// A triangle mesh.
@@ -181,6 +182,22 @@ impl TriMesh {
         (split, seams.source)
     }
 
+    /// Whether there are texture coordinates.
+    #[must_use]
+    pub fn has_uvs(&self) -> bool {
+        let corners = self.corners.iter().map(|c| &c.name);
+        let mut names = self.attributes.iter().map(|a| &a.name).chain(corners);
+        names.any(|name| set_number(name, UV).is_some())
+    }
+
+    /// Counts the v of all texture coordinates from the other end: 1 − v for v.
+    pub fn flip_uvs(&mut self) {
+        let corners = self.corners.iter_mut().map(|c| (c.name.as_str(), &mut c.values));
+        for (name, values) in self.attributes.values_mut().chain(corners) {
+            flip_if_uv(name, values);
+        }
+    }
+
     /// Checks that every index is in range, every position finite, and every list as long as it
     /// must be. Readers run it on all they return; algorithms may rely on it.
     ///
@@ -342,7 +359,6 @@ fn check_indices(triangles: &[[u32; 3]], vertices: usize) -> Result<(), Defect> 
 mod tests {
     use glam::Vec2;
 
-    use super::super::attribute::UV;
     use super::*;
 
     /// Two triangles of a square whose texture is cut along the diagonal 0–2.

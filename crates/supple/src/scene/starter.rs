@@ -7,6 +7,8 @@ use crate::Asset;
 
 /// So many names are listed in a comment before the rest is only counted.
 const LISTED: usize = 40;
+/// So much of a file's name becomes the name of the scene.
+const LONGEST_NAME: usize = 60;
 
 /// A scene document for an asset that lies beside it: its first clip if it has any, with its clips,
 /// skeleton and morph targets listed in comments.
@@ -20,9 +22,10 @@ const LISTED: usize = 40;
 /// ```
 #[must_use]
 pub fn starter(asset_file: &str, asset: &Asset) -> String {
-    let stem = Path::new(asset_file).file_stem().unwrap_or_default().to_string_lossy();
+    let file = asset_file.strip_suffix(".gz").unwrap_or(asset_file);
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
     let safe = |c: char| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '_' };
-    let mut name: String = stem.chars().map(safe).take(24).collect();
+    let mut name: String = stem.chars().map(safe).take(LONGEST_NAME).collect();
     if name.trim().is_empty() {
         name = "scene".to_owned();
     }

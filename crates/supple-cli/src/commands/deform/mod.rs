@@ -2,7 +2,7 @@
 
 mod ops;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         Ok(ops) => ops,
         Err(error) => return Ok(ops::explain(&error)),
     };
-    let mut asset = deformable(super::read(&args.input, shell)?, shell)?;
+    let mut asset = deformable(&args.input, shell)?;
     let params = sculpt::Params { exact_volume: args.exact_volume, ..sculpt::Params::default() };
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
         let (positions, triangles) = match (&mut asset.meshes[..], &mut asset.clouds[..]) {
@@ -86,7 +86,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 }
 
 /// One mesh, or one point cloud: a character's parts are joined in their rest pose.
-fn deformable(mut asset: Asset, shell: &Shell) -> anyhow::Result<Asset> {
+fn deformable(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
+    let mut asset = super::read(path, shell)?;
     if asset.meshes.is_empty() {
         return Ok(asset);
     }
@@ -94,7 +95,7 @@ fn deformable(mut asset: Asset, shell: &Shell) -> anyhow::Result<Asset> {
         shell.warn("deform", &["the rest shape is deformed; skeleton and animations are left out"]);
     }
     let (materials, images) = (asset.materials.split_off(0), asset.images.split_off(0));
-    let mesh = super::rest_mesh(asset, shell)?;
+    let mesh = super::rest_mesh(path, asset, shell)?;
     Ok(Asset { materials, images, ..Asset::from_mesh(mesh) })
 }
 

@@ -286,12 +286,26 @@ pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, Malformed> {
                 serde_json::error::Category::Data if path != "." => Place::Json(path),
                 _ => Place::Line(error.line()),
             };
-            Malformed::new(place, error.to_string(), "export the file again as glTF 2.0")
+            Malformed::new(place, reason(&error), "export the file again as glTF 2.0")
         })?;
     deserializer.end().map_err(|e| {
-        Malformed::new(Place::Line(e.line()), e.to_string(), "remove what follows the document")
+        let what = "something follows the end of the document";
+        Malformed::new(Place::Line(e.line()), what, "remove it, or export the file again")
     })?;
     Ok(document)
+}
+
+/// What is wrong with the JSON, without the line, which is the place of the error.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    match error.classify() {
+        serde_json::error::Category::Eof => "the JSON text ends too early".to_owned(),
+        serde_json::error::Category::Syntax => {
+            format!("not JSON at column {}: {reason}", error.column())
+        }
+        _ => reason.to_owned(),
+    }
 }
 
 #[cfg(test)]

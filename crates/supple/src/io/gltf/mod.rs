@@ -22,7 +22,6 @@ mod material;
 mod mesh;
 mod read;
 mod scene;
-mod split;
 mod takes;
 mod write;
 mod write_mesh;

@@ -5,7 +5,7 @@ use glam::Mat4;
 use super::accessor::Data;
 use super::document::{self, Document};
 use super::{clip, container, material, mesh, scene};
-use crate::asset::Asset;
+use crate::asset::{Asset, UvOrigin};
 use crate::io::uri::FetchError;
 use crate::io::{Malformed, Place, Warning};
 use crate::rig::Node;
@@ -34,7 +34,8 @@ pub fn read(
     check_extensions(&document, warnings)?;
     let data = Data::load(&document, (bytes.len(), parts.bin), fetch, warnings)?;
     let (materials, images) = material::read(&document, &data, fetch, warnings)?;
-    let mut asset = Asset { materials, images, ..Asset::default() };
+    let uv_origin = UvOrigin::Top;
+    let mut asset = Asset { materials, images, uv_origin, ..Asset::default() };
     let became = read_meshes(&document, &data, &mut asset, warnings)?;
     let mesh_of: Vec<Option<u32>> = became.iter().map(|b| b.mesh).collect();
     asset.nodes = scene::nodes(&document, &mesh_of, warnings)?;
@@ -42,8 +43,22 @@ pub fn read(
     asset.skins = scene::skins(&document, &data, warnings)?;
     scene::check_instances(&mut asset.nodes, &asset.meshes, &asset.skins, warnings)?;
     asset.clips = clip::read(&document, &data, &mut asset.nodes, &asset.meshes, warnings)?;
+    place_meshes(&mut asset, warnings);
     note_what_is_left_out(&document, &asset, warnings);
     Ok(asset)
+}
+
+/// Puts the meshes of a file at the origin if none of its nodes shows any.
+fn place_meshes(asset: &mut Asset, warnings: &mut Vec<Warning>) {
+    if asset.meshes.is_empty() || asset.nodes.iter().any(|n| n.mesh.is_some()) {
+        return;
+    }
+    for (mesh, index) in asset.meshes.iter().zip(0..) {
+        let name = mesh.name.clone();
+        asset.nodes.push(Node { name, mesh: Some(index), ..Node::default() });
+    }
+    let what = "no node shows a mesh; all meshes were put at the origin";
+    warnings.push(Warning::new(Place::Json("nodes".to_owned()), what));
 }
 
 fn check_version(document: &Document<'_>) -> Result<(), Malformed> {

@@ -27,9 +27,9 @@ use glam::Vec3;
 use serde_json::{Map, Value, json};
 
 use super::buffer::{Buffer, Layout, Target, bounds, insert_list};
-use super::split::split;
 use super::write::{Pictures, check_mesh, header, invalid, named, push_times};
 use super::write_mesh;
+use crate::asset::UvOrigin;
 use crate::io::Take;
 use crate::mesh::attribute::{NORMAL, TANGENT};
 use crate::mesh::normals::vertex_normals;
@@ -224,8 +224,10 @@ impl Body {
         if mesh.triangles.is_empty() {
             return Err(invalid(format!("mesh '{}' has no triangles", mesh.name)));
         }
-        let split = split(mesh);
-        let (mut mesh, sources) = (split.mesh.into_owned(), split.sources);
+        let (mut mesh, sources) = mesh.split_seams();
+        if take.asset.uv_origin != UvOrigin::Top {
+            mesh.flip_uvs();
+        }
         let shading = Shading::of(&mesh, &sources);
         let first = positions(take, 0)?;
         mesh.positions = sources.iter().map(|&v| first[v as usize]).collect();

@@ -8,9 +8,8 @@ use glam::{Mat4, Quat, Vec3, Vec4};
 use serde_json::{Map, Value, json};
 
 use super::buffer::{Buffer, Layout, Target, insert_list};
-use super::split::split;
 use super::write_mesh;
-use crate::asset::{Alpha, Asset, Material};
+use crate::asset::{Alpha, Asset, Material, UvOrigin};
 use crate::mesh::{PointCloud, TriMesh};
 use crate::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
 
@@ -29,9 +28,10 @@ const UNIT_TOLERANCE: f32 = 1e-4;
 /// more than 4 GB.
 pub fn write_glb(asset: &Asset, out: &mut impl Write) -> io::Result<()> {
     check(asset)?;
-    let meshes: Vec<_> = asset.meshes.iter().map(|m| split(m).mesh).collect();
+    let asset = asset.with_uv_origin(UvOrigin::Top);
+    let meshes: Vec<_> = asset.meshes.iter().map(without_seams).collect();
     let mut buffer = Buffer::default();
-    let document = document(asset, &meshes, &mut buffer);
+    let document = document(&asset, &meshes, &mut buffer);
     buffer.write_glb(document, &mut |_| Ok(Vec::new()), out)
 }
 
@@ -42,10 +42,16 @@ pub fn write_glb(asset: &Asset, out: &mut impl Write) -> io::Result<()> {
 /// As [`write_glb`].
 pub fn write_gltf(asset: &Asset, out: &mut impl Write) -> io::Result<()> {
     check(asset)?;
-    let meshes: Vec<_> = asset.meshes.iter().map(|m| split(m).mesh).collect();
+    let asset = asset.with_uv_origin(UvOrigin::Top);
+    let meshes: Vec<_> = asset.meshes.iter().map(without_seams).collect();
     let mut buffer = Buffer::default();
-    let document = document(asset, &meshes, &mut buffer);
+    let document = document(&asset, &meshes, &mut buffer);
     buffer.write_text(document, out)
+}
+
+/// The mesh with one value a vertex for everything.
+fn without_seams(mesh: &TriMesh) -> Cow<'_, TriMesh> {
+    if mesh.corners.is_empty() { Cow::Borrowed(mesh) } else { Cow::Owned(mesh.split_seams().0) }
 }
 
 /// An empty document.

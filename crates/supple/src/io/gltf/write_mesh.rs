@@ -6,7 +6,7 @@ use glam::{Vec3, Vec4};
 use serde_json::{Map, Value, json};
 
 use super::buffer::{Buffer, Layout, Target, U8, U16, U32};
-use crate::mesh::attribute::{COLOR, NORMAL, TANGENT, UV};
+use crate::mesh::attribute::{COLOR, NORMAL, TANGENT, UV, set_number};
 use crate::mesh::{Attributes, SkinWeights, TriMesh, Values};
 
 /// How far a normal or tangent may be from unit length before it is scaled: what the validator of
@@ -58,16 +58,6 @@ fn semantic(name: &str, values: &Values, all: &Attributes) -> String {
         }
     }
     painted
-}
-
-/// 0 for `uv`, 1 for `uv1`; nothing for `uv0`, `uv01` and other names.
-fn set_number(name: &str, base: &str) -> Option<u32> {
-    let digits = name.strip_prefix(base)?;
-    if digits.is_empty() {
-        return Some(0);
-    }
-    let set: u32 = digits.parse().ok()?;
-    (set > 0 && set.to_string() == digits).then_some(set)
 }
 
 fn push_values<'a>(buffer: &mut Buffer<'a>, semantic: &str, values: &'a Values) -> usize {

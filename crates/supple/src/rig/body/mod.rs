@@ -37,7 +37,7 @@ use glam::{DVec3, Mat4, Vec3};
 use super::skeleton::HierarchyError;
 use super::{Hierarchy, Palette, Pose, Skinning};
 use crate::Run;
-use crate::asset::Asset;
+use crate::asset::{Asset, UvOrigin};
 use crate::mesh::attribute::{NORMAL, TANGENT};
 use crate::mesh::{SkinWeights, TriMesh, Values};
 
@@ -153,7 +153,8 @@ pub enum BodyError {
 }
 
 impl Body {
-    /// Gathers all meshes of an asset, each as often as nodes carry it.
+    /// Gathers all meshes of an asset, each as often as nodes carry it. Texture coordinates of a body
+    /// count from the top.
     ///
     /// # Errors
     ///
@@ -161,6 +162,9 @@ impl Body {
     pub fn from_asset(asset: &Asset) -> Result<Self, BodyError> {
         let hierarchy = Hierarchy::new(&asset.nodes)?;
         let mut body = merge::merge(asset, hierarchy)?;
+        if asset.uv_origin != UvOrigin::Top {
+            body.mesh.flip_uvs();
+        }
         body.loads = loads(&body.mesh, body.joints.len());
         Ok(body)
     }
