@@ -5,7 +5,7 @@
 //! with the camera's heading, so every view of a turntable is well lit.
 
 use glam::camera::rh::proj::directx;
-use glam::{Mat4, Vec3, Vec4};
+use glam::{Mat4, UVec4, Vec3, Vec4};
 
 use supple::mesh::measure::Bounds;
 
@@ -23,6 +23,9 @@ const OBSCURANCE_REL_RADIUS: f32 = 0.2;
 
 /// Strength of ambient obscurance.
 const OBSCURANCE: f32 = 2.6;
+
+/// Taps of obscurance, of the search for what blocks the key light, and of the filter of shadows.
+const TAPS: [u32; 3] = [12, 16, 28];
 
 /// Share of the floor's light that is key light.
 const FLOOR_KEY_SHARE: f32 = 0.5;
@@ -59,6 +62,7 @@ pub(crate) struct Frame {
     backdrop_center: Vec4,
     backdrop_edge: Vec4,
     flags: Vec4,
+    taps: UVec4,
 }
 
 /// The extent of what is drawn.
@@ -111,6 +115,7 @@ impl Frame {
         extent: &Extent,
         points: impl Iterator<Item = Vec3>,
         veiled: bool,
+        samples: u32,
     ) -> Self {
         let camera = &view.camera;
         let view_from_world = camera.view_from_world();
@@ -156,6 +161,7 @@ impl Frame {
                 depth_terms[1],
                 (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
             ),
+            taps: UVec4::new(TAPS[0], TAPS[1], TAPS[2], samples),
         }
     }
 }

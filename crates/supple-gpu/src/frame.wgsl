@@ -33,6 +33,9 @@ struct Frame {
     // 1 if the backdrop is transparent; a, b of distance = 1/(a depth + b), or a depth + b without
     // perspective; distance from the center beyond which nothing is obscured.
     flags: vec4f,
+    // Taps of obscurance, of the search for blockers and of the filter of shadows; samples a pixel. Not
+    // constants: loops of a known length are unrolled by drivers, which takes them seconds.
+    taps: vec4u,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

@@ -6,9 +6,6 @@
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
 
-const OBSCURANCE_TAPS: i32 = 12;
-const BLOCKER_TAPS: i32 = 16;
-const FILTER_TAPS: i32 = 28;
 // Turn by the golden angle: successive taps of a spiral never line up.
 const GOLDEN = mat2x2f(-0.737369, 0.675490, -0.675490, -0.737369);
 
@@ -29,9 +26,9 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, turn: f32) -> f32 {
     let angle = 6.2831853 * turn;
     var direction = vec2f(cos(angle), sin(angle));
     var sum = 0.0;
-    for (var i = 0; i < OBSCURANCE_TAPS; i++) {
+    for (var i = 0u; i < frame.taps.x; i++) {
         direction = GOLDEN * direction;
-        let reach = (f32(i) + turn + 0.1) / f32(OBSCURANCE_TAPS);
+        let reach = (f32(i) + turn + 0.1) / f32(frame.taps.x);
         let q = clamp(pixel + vec2i(round(direction * max(reach * radius_px, 1.0))), vec2i(0), limit);
         let depth = textureLoad(depth_map, q, 0).r;
         if depth < NOTHING {
@@ -41,7 +38,7 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, turn: f32) -> f32 {
             sum += near * near * near * max(dot(v, n) - 0.012 * radius, 0.0) * inverseSqrt(vv + 1e-4 * radius * radius);
         }
     }
-    return clamp(1.0 - frame.occlusion.y * sum / f32(OBSCURANCE_TAPS), 0.0, 1.0);
+    return clamp(1.0 - frame.occlusion.y * sum / f32(frame.taps.x), 0.0, 1.0);
 }
 
 fn shadow_texel(uv: vec2f) -> vec2i {
@@ -66,9 +63,9 @@ fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
     var direction = vec2f(cos(angle), sin(angle));
     var blockers = 0.0;
     var depth = 0.0;
-    for (var i = 0; i < BLOCKER_TAPS; i++) {
+    for (var i = 0u; i < frame.taps.y; i++) {
         direction = GOLDEN * direction;
-        let reach = sqrt((f32(i) + 0.5) / f32(BLOCKER_TAPS)) * search;
+        let reach = sqrt((f32(i) + 0.5) / f32(frame.taps.y)) * search;
         let uv = at.xy + direction * reach;
         let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
         if z < 1.0 && inside(uv) && z < at.z - lean * min(reach, 24.0 * texel) - 0.0005 {
@@ -82,15 +79,15 @@ fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
     let gap = (at.z - depth / blockers) * depth_range;
     let width = clamp(softness * gap / map_width, 1.5 * texel, frame.shadow.w / map_width);
     var passed = 0.0;
-    for (var i = 0; i < FILTER_TAPS; i++) {
+    for (var i = 0u; i < frame.taps.z; i++) {
         direction = GOLDEN * direction;
-        let reach = sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(FILTER_TAPS)) * width;
+        let reach = sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(frame.taps.z)) * width;
         let uv = at.xy + direction * reach;
         let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
         let blocked = z < 1.0 && inside(uv) && z < at.z - lean * (reach + texel) - 0.0002;
         passed += select(1.0, 0.0, blocked);
     }
-    return passed / f32(FILTER_TAPS);
+    return passed / f32(frame.taps.z);
 }
 
 // Share and colour of the key light that passes the transparent bodies.
@@ -102,9 +99,9 @@ fn veil(at: vec3f, turn: f32) -> vec3f {
     var direction = vec2f(cos(angle), sin(angle));
     var sheets = 0.0;
     var depth = 0.0;
-    for (var i = 0; i < BLOCKER_TAPS; i++) {
+    for (var i = 0u; i < frame.taps.y; i++) {
         direction = GOLDEN * direction;
-        let uv = at.xy + direction * sqrt((f32(i) + 0.5) / f32(BLOCKER_TAPS)) * search;
+        let uv = at.xy + direction * sqrt((f32(i) + 0.5) / f32(frame.taps.y)) * search;
         let z = textureLoad(veil_map, shadow_texel(uv), 0).r;
         if z < min(at.z - 0.001, 1.0) && inside(uv) {
             sheets += 1.0;
@@ -117,14 +114,14 @@ fn veil(at: vec3f, turn: f32) -> vec3f {
     let gap = (at.z - depth / sheets) * frame.shadow.y;
     let width = clamp(softness * gap / map_width, 2.0 / frame.shadow.z, frame.shadow.w / map_width);
     var passed = vec3f(0.0);
-    for (var i = 0; i < FILTER_TAPS; i++) {
+    for (var i = 0u; i < frame.taps.z; i++) {
         direction = GOLDEN * direction;
-        let uv = at.xy + direction * sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(FILTER_TAPS)) * width;
+        let uv = at.xy + direction * sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(frame.taps.z)) * width;
         let texel = shadow_texel(uv);
         let behind = inside(uv) && textureLoad(veil_map, texel, 0).r < at.z - 0.001;
         passed += select(vec3f(1.0), textureLoad(transmittance_map, texel, 0).rgb, behind);
     }
-    return passed / f32(FILTER_TAPS);
+    return passed / f32(frame.taps.z);
 }
 
 @fragment

@@ -179,7 +179,7 @@ impl Renderer {
         let points = list.vertices.iter().map(|v| Vec3::from(v.position));
         let extent = Extent::of(view, points.clone());
         let veiled = list.draws.iter().any(|d| d.kind == Kind::Transparent);
-        let frame = Frame::new(view, &extent, points, veiled);
+        let frame = Frame::new(view, &extent, points, veiled, self.gpu.samples);
         list.add_ground(ground::sheet(view, &extent));
         let (needed, allowed) = (list.largest_buffer(), self.gpu.device.limits().max_buffer_size);
         if needed > allowed || list.indices.len() > u32::MAX as usize / 3 {

@@ -58,7 +58,7 @@ fn tolerance_at(d: f32) -> f32 {
 fn edge_light(pixel: vec2i) -> vec4f {
     var sum = vec4f(0.0);
     var done = 0u;
-    for (var s = 0; s < SAMPLES; s++) {
+    for (var s = 0; s < i32(frame.taps.w); s++) {
         let depth = textureLoad(depth_map, pixel, s).r;
         if (done & (1u << u32(s))) != 0u || depth >= NOTHING {
             continue;
@@ -69,7 +69,7 @@ fn edge_light(pixel: vec2i) -> vec4f {
         var n = vec3f(0.0);
         var color = vec3f(0.0);
         var count = 0.0;
-        for (var t = s; t < SAMPLES; t++) {
+        for (var t = s; t < i32(frame.taps.w); t++) {
             let other = textureLoad(color_map, pixel, t);
             let gap = abs(distance_of(textureLoad(depth_map, pixel, t).r) - d);
             let free = (done & (1u << u32(t))) == 0u;
