@@ -51,8 +51,10 @@ struct Weighed {
 }
 
 /// Unit normals, each the sum of the adjacent triangles' normals weighted by their angle at the
-/// vertex. Zero for a vertex without a triangle of positive area. A run that is cancelled gives some
-/// of the sums only.
+/// vertex.
+///
+/// Zero for a vertex without a triangle of positive area. A run that is cancelled gives some of the
+/// sums only.
 #[must_use]
 pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Vec<Vec3> {
     let mut normals = vec![Vec3::ZERO; positions.len()];

@@ -325,20 +325,19 @@ impl Dipole {
         let mut d = Lanes::<WIDTH>::ZERO;
         let mut squared = [0.0; WIDTH];
         let mut near = 0_u8;
-        for lane in 0..WIDTH {
-            d.x[lane] = self.center.x - points.x[lane];
-            d.y[lane] = self.center.y - points.y[lane];
-            d.z[lane] = self.center.z - points.z[lane];
-            squared[lane] = d.x[lane] * d.x[lane] + d.y[lane] * d.y[lane] + d.z[lane] * d.z[lane];
-            near |= u8::from(squared[lane] <= reach * reach) << lane;
+        for (lane, squared) in squared.iter_mut().enumerate() {
+            let [x, y, z] = (self.center - points.get(lane)).to_array();
+            (d.x[lane], d.y[lane], d.z[lane]) = (x, y, z);
+            *squared = x * x + y * y + z * z;
+            near |= u8::from(*squared <= reach * reach) << lane;
         }
         // A group without size has no expansion; its triangles have no area.
         if self.radius == 0.0 || awake & !near == 0 {
             return if self.radius == 0.0 { 0 } else { u8::MAX };
         }
-        for lane in 0..WIDTH {
+        for (lane, squared) in squared.iter().enumerate() {
             let is_far = awake & !near & 1 << lane != 0;
-            let inverse = 1.0 / squared[lane].sqrt();
+            let inverse = 1.0 / squared.sqrt();
             let s = self.radius * inverse;
             let [x, y, z] = [d.x[lane], d.y[lane], d.z[lane]].map(|d| d * inverse);
             let first = self.normal.x * x + self.normal.y * y + self.normal.z * z;

@@ -267,18 +267,19 @@ mod tests {
         let bvh = Bvh::new(&positions, &triangles, &Run::default());
         let disks = bvh.disks(&Run::default()).unwrap();
         for (n, disk) in disks.iter().enumerate() {
-            let mut open = vec![n];
-            while let Some(n) = open.pop() {
-                match bvh.below(n) {
-                    Below::Nodes(children) => open.extend(children),
-                    Below::Leaf(slots) => {
-                        for corner in bvh.corners[slots].as_flattened() {
-                            let outside = disk.squared_to(corner.as_dvec3());
-                            assert!(outside < 1e-13, "{corner} is {outside} outside {disk:?}");
-                        }
-                    }
-                }
+            for corner in corners_below(&bvh, n) {
+                let outside = disk.squared_to(corner.as_dvec3());
+                assert!(outside < 1e-13, "{corner} is {outside} outside {disk:?}");
             }
+        }
+    }
+
+    fn corners_below(bvh: &Bvh, n: usize) -> Vec<Vec3> {
+        match bvh.below(n) {
+            Below::Nodes(children) => {
+                children.into_iter().flat_map(|c| corners_below(bvh, c)).collect()
+            }
+            Below::Leaf(slots) => bvh.corners[slots].as_flattened().to_vec(),
         }
     }
 
