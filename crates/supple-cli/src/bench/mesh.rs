@@ -1,9 +1,11 @@
-//! Rows of the foundation: loading, normals, winding numbers, self-intersections.
+//! Rows of the foundation: loading, normals, winding numbers, closest points,
+//! self-intersections.
 
 use std::path::Path;
 
 use glam::Vec3;
 use supple::io::{self, ReadOptions};
+use supple::mesh::bvh::Bvh;
 use supple::mesh::intersect::self_intersections;
 use supple::mesh::measure::Bounds;
 use supple::mesh::normals::vertex_normals;
@@ -78,6 +80,13 @@ fn geometry(bench: &Bench<'_>, mesh: &TriMesh) -> anyhow::Result<()> {
         let value = median_ms(bench.shell, || Ok(winding.at_points(&points, &run)?))?;
         let note = format!("{POINTS} points against {} triangles", triangles.len());
         bench.print(&row(bench, "winding-100k-points", value, None, note))?;
+    }
+    if bench.wants("closest-100k-points") {
+        let points = points_around(positions);
+        let bvh = Bvh::new(positions, triangles, &run);
+        let value = median_ms(bench.shell, || Ok(bvh.closest_points(&points, &run)?))?;
+        let note = format!("{POINTS} points against {} triangles", triangles.len());
+        bench.print(&row(bench, "closest-100k-points", value, None, note))?;
     }
     Ok(())
 }

@@ -49,6 +49,8 @@
 //! assert_eq!(bvh.first_hit(&ray, f32::INFINITY).unwrap().distance, 1.0);
 //! ```
 
+mod closest;
+
 use std::ops::Range;
 
 use glam::{DVec3, Vec3};
@@ -72,7 +74,7 @@ const SMALLEST_TASK: usize = 4096;
 const DEPTH_OF_HALVES: usize = 48;
 
 /// Entries a depth-first walk may need: the depth above, plus 32 levels of halves.
-const STACK: usize = 96;
+pub(crate) const STACK: usize = 96;
 
 /// Pairs of subtrees a walk over all pairs is cut into, at least.
 const PAIR_TASKS: usize = 1024;
@@ -140,7 +142,7 @@ struct Item {
 }
 
 impl Bvh {
-    /// Builds the hierarchy.
+    /// Builds the hierarchy. A run that is cancelled gives one that must not be asked.
     ///
     /// # Panics
     ///
@@ -209,42 +211,8 @@ impl Bvh {
     /// The closest point of the mesh no farther than `radius`.
     #[must_use]
     pub fn closest_within(&self, point: Vec3, radius: f32) -> Option<Closest> {
-        let q = point.as_dvec3();
         let limit = f64::from(radius) * f64::from(radius);
-        let mut best: Option<(f64, usize, DVec3)> = None;
-        let mut stack = Stack::default();
-        stack.push_if_any(&self.nodes);
-        while let Some(n) = stack.pop() {
-            let node = &self.nodes[n];
-            let reach = best.map_or(limit, |b| b.0);
-            if squared_distance_to_box(&node.bounds, q) > reach {
-                continue;
-            }
-            if node.second != 0 {
-                let children = [n + 1, node.second as usize];
-                let far = children.map(|c| squared_distance_to_box(&self.nodes[c].bounds, q));
-                let nearer = usize::from(far[1] < far[0]);
-                stack.push(children[1 - nearer]);
-                stack.push(children[nearer]);
-                continue;
-            }
-            for slot in self.slots(node) {
-                let weights = closest_weights(&self.corners[slot].map(Vec3::as_dvec3), q);
-                let squared = blend(&self.corners[slot], weights).distance_squared(q);
-                let better = best.is_none_or(|(least, at, _)| {
-                    squared < least || (squared == least && self.order[slot] < self.order[at])
-                });
-                if squared <= limit && better {
-                    best = Some((squared, slot, weights));
-                }
-            }
-        }
-        best.map(|(squared, slot, weights)| Closest {
-            triangle: self.order[slot],
-            point: blend(&self.corners[slot], weights).as_vec3(),
-            barycentric: weights.as_vec3().to_array(),
-            distance: squared.sqrt() as f32,
-        })
+        self.nearest(point.as_dvec3(), limit, None, &[]).map(|nearest| self.closest(&nearest))
     }
 
     /// The first triangle a ray meets within `reach` lengths of its direction; the smallest index
@@ -554,6 +522,12 @@ fn sorted_items(n: usize, middle: &(dyn Fn(usize) -> Vec3 + Sync), run: &Run<'_>
     items
 }
 
+/// The points in an order in which those near each other are near: along the Morton curve.
+pub(crate) fn along_curve(points: &[Vec3], run: &Run<'_>) -> Vec<u32> {
+    let items = sorted_items(points.len(), &|i| points[i], run);
+    items.into_iter().map(|item| item.triangle).collect()
+}
+
 fn grow(b: Bounds, p: Vec3) -> Bounds {
     Bounds { min: b.min.min(p), max: b.max.max(p) }
 }
@@ -587,6 +561,9 @@ impl Builder<'_> {
             return bounds;
         }
         let is_large = slots.len() >= SMALLEST_TASK && self.run.threads.is_some();
+        if slots.len() >= SMALLEST_TASK && self.run.is_cancelled() {
+            return Bounds::EMPTY;
+        }
         let cut = slots.start + Self::cut(&self.items[slots.clone()], depth);
         let (left, right) = rest.split_at_mut(node_count(cut - slots.start));
         let second = at + 1 + left.len();

@@ -12,16 +12,21 @@
 //! N = ∫ n        C = ∫ (x − p) n        T = ½ ∫ (x − p) (x − p) n
 //! ```
 //!
-//! over the points `x` of the group with normal `n`, where `p` is its area-weighted centre. Groups nearer than [`ACCURACY`] times their
-//! radius are opened; single triangles are summed exactly, by the formula of Van Oosterom and
-//! Strackee.
+//! over the points `x` of the group with normal `n`, where `p` is its area-weighted centre. Groups
+//! nearer than [`ACCURACY`] times their radius are opened; single triangles are summed exactly, by
+//! the formula of Van Oosterom and Strackee.
+//!
+//! Points that are near each other walk down the tree together, a block of lanes at a time, so that
+//! a group is fetched once and summed for all lanes with vector instructions. Each lane decides for
+//! itself which groups it opens: its bits do not depend on its company.
 //!
 //! # Where we differ from the paper
 //!
 //! The derivatives of a dipole are those of the harmonic 1/|d|: symmetric and without trace. So only
 //! the symmetric, trace-free parts of `C` and `T` matter (the formula above is for those), 6 and 10
 //! numbers in place of 9 and 27. The tree is the one that also answers closest points, in place of
-//! an octree.
+//! an octree. Groups are summed in f32, in a unit that is a power of two near the size of the mesh,
+//! so that neither tiny nor huge meshes overflow; triangles in f64, whose sides must be told apart.
 //!
 //! # Limits
 //!
@@ -55,9 +60,12 @@ use std::f64::consts::PI;
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::bvh::{Below, Bvh, LEAF, Stack};
-use super::normals::angle;
+use pulp::{Simd, WithSimd};
+
+use super::bvh::{Below, Bvh, LEAF, STACK, along_curve};
+use super::normals::angles;
 use crate::Run;
+use crate::field::lanes::Lanes;
 use crate::run::Cancelled;
 
 /// A group of triangles is summed as one if it is farther away than this many of its radii.
@@ -69,10 +77,13 @@ const SMALLEST_TASK: usize = 4096;
 /// Points a task answers; fixed, so that the work is cut the same way for any thread count.
 const TASK: usize = 256;
 
+/// Points that walk down the tree together.
+const WIDTH: usize = 8;
+
 /// What a group of triangles looks like from afar, in units of its radius.
 #[derive(Clone, Copy, Debug, Default)]
 struct Dipole {
-    /// `p` of the module.
+    /// `p` of the module, in the unit of the mesh, as the radius.
     center: Vec3,
     /// Radius about the centre that holds all triangles of the group.
     radius: f32,
@@ -120,10 +131,12 @@ struct Moments {
 pub struct Winding {
     bvh: Bvh,
     dipoles: Vec<Dipole>,
+    /// Power of two that takes lengths to the unit of the dipoles.
+    unit: f32,
 }
 
 impl Winding {
-    /// Prepares a mesh.
+    /// Prepares a mesh. A run that is cancelled gives one that must not be asked.
     ///
     /// # Panics
     ///
@@ -137,11 +150,11 @@ impl Winding {
     #[must_use]
     pub fn with_bvh(bvh: Bvh, run: &Run<'_>) -> Self {
         let mut dipoles = vec![Dipole::default(); bvh.node_count()];
+        let unit = bvh.bounds().map_or(1.0, |b| unit_of(b.size().max_element()));
         if !dipoles.is_empty() {
-            let parallel = run.threads.is_some();
-            run.install(|| Summing { bvh: &bvh, parallel }.sum_up(0, &mut dipoles));
+            run.install(|| Summing { bvh: &bvh, unit, run }.sum_up(0, &mut dipoles));
         }
-        Self { bvh, dipoles }
+        Self { bvh, dipoles, unit }
     }
 
     /// The hierarchy of the mesh.
@@ -153,46 +166,33 @@ impl Winding {
     /// The winding number about a point: one inside a closed outward shape, zero outside.
     #[must_use]
     pub fn at(&self, point: Vec3) -> f64 {
-        let q = point.as_dvec3();
-        let mut solid_angle = 0.0;
-        let mut stack = Stack::default();
-        if !self.dipoles.is_empty() {
-            stack.push(0);
-        }
-        while let Some(n) = stack.pop() {
-            if let Some(far) = self.dipoles[n].seen_from(q) {
-                solid_angle += far;
-                continue;
-            }
-            match self.bvh.below(n) {
-                Below::Nodes([first, second]) => {
-                    stack.push(second);
-                    stack.push(first);
-                }
-                Below::Leaf(slots) => {
-                    let corners = &self.bvh.corners()[slots];
-                    solid_angle +=
-                        corners.iter().map(|c| triangle_angle(c, q, fast_angle)).sum::<f64>();
-                }
-            }
-        }
-        solid_angle / (4.0 * PI)
+        let mut answer = [0.0];
+        let walk = Walk { winding: self, points: &[point], places: &[0], answers: &mut answer };
+        pulp::Arch::new().dispatch(walk);
+        answer[0]
     }
 
-    /// Winding numbers about many points, in their order.
+    /// Winding numbers about many points, in their order: those of [`at`](Self::at), faster.
     ///
     /// # Errors
     ///
     /// [`Cancelled`] when the caller asked to stop.
     pub fn at_points(&self, points: &[Vec3], run: &Run<'_>) -> Result<Vec<f64>, Cancelled> {
+        let places = along_curve(points, run);
+        let arch = pulp::Arch::new();
         let parts = run.map_tasks(points.len().div_ceil(TASK), |task| {
             run.check()?;
             let end = ((task + 1) * TASK).min(points.len());
-            Ok(points[task * TASK..end].iter().map(|&p| self.at(p)).collect::<Vec<f64>>())
+            let places = &places[task * TASK..end];
+            let mut answers = vec![0.0; places.len()];
+            arch.dispatch(Walk { winding: self, points, places, answers: &mut answers });
+            Ok(answers)
         });
-        let mut all = Vec::with_capacity(points.len());
-        for part in parts {
-            all.extend(part?);
+        let mut all = vec![0.0; points.len()];
+        for (part, places) in parts.into_iter().zip(places.chunks(TASK)) {
+            for (answer, &place) in part?.into_iter().zip(places) {
+                all[place as usize] = answer;
+            }
         }
         Ok(all)
     }
@@ -213,50 +213,149 @@ impl Winding {
 pub fn exact(positions: &[Vec3], triangles: &[[u32; 3]], point: Vec3, run: &Run<'_>) -> f64 {
     let q = point.as_dvec3();
     let sum = run.sum(triangles.len(), |t| {
-        triangle_angle(&triangles[t].map(|i| positions[i as usize]), q, libm::atan2)
+        let corners = triangles[t].map(|i| positions[i as usize].as_dvec3());
+        let (numerator, denominator) = half_angle(&corners, q);
+        if numerator == 0.0 { 0.0 } else { 2.0 * libm::atan2(numerator, denominator) }
     });
     sum / (4.0 * PI)
 }
 
-/// Signed solid angle of a triangle seen from `q`: `2 atan2(a·(b×c), …)`; zero from its own plane.
-fn triangle_angle(corners: &[Vec3; 3], q: DVec3, angle: impl Fn(f64, f64) -> f64) -> f64 {
-    let [a, b, c] = corners.map(|p| p.as_dvec3() - q);
+/// The tangent of half the signed solid angle of a triangle seen from `q`, as a fraction:
+/// `a·(b×c)` over `|a||b||c| + …`; the first is zero from the triangle's own plane.
+#[inline(always)]
+fn half_angle(corners: &[DVec3; 3], q: DVec3) -> (f64, f64) {
+    let [a, b, c] = corners.map(|p| p - q);
     let (la, lb, lc) = (a.length(), b.length(), c.length());
     let numerator = a.dot(b.cross(c));
-    if numerator == 0.0 {
-        return 0.0;
-    }
-    let denominator = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-    2.0 * angle(numerator, denominator)
+    (numerator, la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
 }
 
-/// `atan2` within 3e-7, for `y ≠ 0`.
-fn fast_angle(y: f64, x: f64) -> f64 {
-    f64::from(angle(y.abs(), x)).copysign(y)
+/// A power of two that takes `size` near one, if it is not already near it.
+fn unit_of(size: f32) -> f32 {
+    let exponent = (size.to_bits() >> 23) as i32 - 127;
+    // Both it and its reciprocal are normal numbers.
+    f32::from_bits(((127 - exponent.clamp(-120, 120)) as u32) << 23)
+}
+
+/// The winding numbers about the points at some places, a block of lanes at a time.
+struct Walk<'a> {
+    winding: &'a Winding,
+    points: &'a [Vec3],
+    places: &'a [u32],
+    answers: &'a mut [f64],
+}
+
+impl WithSimd for Walk<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let blocks = self.places.chunks(WIDTH).zip(self.answers.chunks_mut(WIDTH));
+        for (places, answers) in blocks {
+            // Lanes beyond the last point repeat it, and are not awake.
+            let point = |lane: usize| self.points[places[lane.min(places.len() - 1)] as usize];
+            let awake = u8::MAX >> (WIDTH - places.len());
+            let angles = self.winding.solid_angles(&std::array::from_fn(point), awake);
+            for (answer, angle) in answers.iter_mut().zip(angles) {
+                *answer = angle / (4.0 * PI);
+            }
+        }
+    }
+}
+
+impl Winding {
+    /// The solid angle of the mesh from each of the points that are `awake` (a bit a lane).
+    #[inline(always)]
+    fn solid_angles(&self, points: &[Vec3; WIDTH], awake: u8) -> [f64; WIDTH] {
+        let mut scaled = Lanes::<WIDTH>::ZERO;
+        for (lane, &point) in points.iter().enumerate() {
+            scaled.set(lane, point * self.unit);
+        }
+        let mut sums = [0.0; WIDTH];
+        let mut stack = [(0_u32, 0_u8); STACK];
+        let mut height = usize::from(!self.dipoles.is_empty());
+        stack[0].1 = awake;
+        while height > 0 {
+            height -= 1;
+            let (n, awake) = stack[height];
+            let dipole = &self.dipoles[n as usize];
+            let near = awake & dipole.add_far(&scaled, awake, &mut sums);
+            if near == 0 {
+                continue;
+            }
+            match self.bvh.below(n as usize) {
+                Below::Nodes([first, second]) => {
+                    stack[height] = (second as u32, near);
+                    stack[height + 1] = (first as u32, near);
+                    height += 2;
+                }
+                Below::Leaf(slots) => {
+                    for corners in &self.bvh.corners()[slots] {
+                        add_triangle(corners, points, near, &mut sums);
+                    }
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// Adds the exact solid angle of a triangle to the lanes that are near it.
+#[inline(always)]
+fn add_triangle(corners: &[Vec3; 3], points: &[Vec3; WIDTH], near: u8, sums: &mut [f64; WIDTH]) {
+    let corners = corners.map(Vec3::as_dvec3);
+    let (mut numerator, mut denominator) = ([0.0; WIDTH], [0.0; WIDTH]);
+    for lane in 0..WIDTH {
+        (numerator[lane], denominator[lane]) = half_angle(&corners, points[lane].as_dvec3());
+    }
+    let angle = angles(&numerator.map(f64::abs), &denominator);
+    for lane in 0..WIDTH {
+        let counts = near >> lane & 1 == 1 && numerator[lane] != 0.0;
+        let twice = 2.0 * f64::from(angle[lane]).copysign(numerator[lane]);
+        sums[lane] += if counts { twice } else { 0.0 };
+    }
 }
 
 impl Dipole {
-    /// The solid angle of the group from far away; `None` if it is too near.
-    fn seen_from(&self, q: DVec3) -> Option<f64> {
-        let d = self.center.as_dvec3() - q;
-        let squared = d.length_squared();
-        let radius = f64::from(self.radius);
-        if squared <= ACCURACY * ACCURACY * radius * radius || self.radius == 0.0 {
-            return None;
+    /// Adds the solid angle of the group to the lanes that are awake and far from it; which lanes
+    /// are near.
+    #[inline(always)]
+    fn add_far(&self, points: &Lanes<WIDTH>, awake: u8, sums: &mut [f64; WIDTH]) -> u8 {
+        let reach = ACCURACY as f32 * self.radius;
+        let mut d = Lanes::<WIDTH>::ZERO;
+        let mut squared = [0.0; WIDTH];
+        let mut near = 0_u8;
+        for (lane, squared) in squared.iter_mut().enumerate() {
+            let [x, y, z] = (self.center - points.get(lane)).to_array();
+            (d.x[lane], d.y[lane], d.z[lane]) = (x, y, z);
+            *squared = x * x + y * y + z * z;
+            near |= u8::from(*squared <= reach * reach) << lane;
         }
-        let inverse = squared.sqrt().recip();
-        let (d, s) = (d * inverse, radius * inverse);
-        let first = self.normal.as_dvec3().dot(d);
-        Some(s * s * (first + s * (self.second_of(d) + s * self.third_of(d))))
+        // A group without size has no expansion; its triangles have no area.
+        if self.radius == 0.0 || awake & !near == 0 {
+            return if self.radius == 0.0 { 0 } else { u8::MAX };
+        }
+        for (lane, squared) in squared.iter().enumerate() {
+            let is_far = awake & !near & 1 << lane != 0;
+            let inverse = 1.0 / squared.sqrt();
+            let s = self.radius * inverse;
+            let [x, y, z] = [d.x[lane], d.y[lane], d.z[lane]].map(|d| d * inverse);
+            let first = self.normal.x * x + self.normal.y * y + self.normal.z * z;
+            let far = s * s * (first + s * (self.second_of(x, y, z) + s * self.third_of(x, y, z)));
+            sums[lane] += f64::from(if is_far { far } else { 0.0 });
+        }
+        near
     }
 
-    fn second_of(&self, DVec3 { x, y, z }: DVec3) -> f64 {
-        let [xx, yy, zz, xy, yz, zx] = self.second.map(f64::from);
+    #[inline(always)]
+    fn second_of(&self, x: f32, y: f32, z: f32) -> f32 {
+        let [xx, yy, zz, xy, yz, zx] = self.second;
         (xx * x + xy * y) * x + (yy * y + yz * z) * y + (zz * z + zx * x) * z
     }
 
-    fn third_of(&self, DVec3 { x, y, z }: DVec3) -> f64 {
-        let [xxx, yyy, zzz, xxy, xxz, xyy, yyz, xzz, yzz, xyz] = self.third.map(f64::from);
+    #[inline(always)]
+    fn third_of(&self, x: f32, y: f32, z: f32) -> f32 {
+        let [xxx, yyy, zzz, xxy, xxz, xyy, yyz, xzz, yzz, xyz] = self.third;
         (xxx * x + xxy * y + xxz * z) * x * x
             + (yyy * y + xyy * x + yyz * z) * y * y
             + (zzz * z + xzz * x + yzz * y) * z * z
@@ -267,13 +366,17 @@ impl Dipole {
 /// Fills the dipoles of subtrees, both halves at the same time if there are threads.
 struct Summing<'a> {
     bvh: &'a Bvh,
-    parallel: bool,
+    unit: f32,
+    run: &'a Run<'a>,
 }
 
 impl Summing<'_> {
     /// Fills `dipoles`, those of the subtree at `n`, children first.
     fn sum_up(&self, n: usize, dipoles: &mut [Dipole]) -> Moments {
-        let parallel = self.parallel && dipoles.len() >= SMALLEST_TASK;
+        let parallel = self.run.threads.is_some() && dipoles.len() >= SMALLEST_TASK;
+        if dipoles.len() >= SMALLEST_TASK && self.run.is_cancelled() {
+            return Moments::ZERO;
+        }
         let (dipole, rest) = dipoles.split_first_mut().expect("a subtree has at least its root");
         let mut sum = match self.bvh.below(n) {
             Below::Nodes([first, second]) => {
@@ -296,7 +399,7 @@ impl Summing<'_> {
         let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
         let to_corner = (max - sum.center).max(sum.center - min).length();
         sum.radius = sum.radius.min(to_corner);
-        *dipole = sum.seen_from_afar();
+        *dipole = sum.seen_from_afar(self.unit);
         sum
     }
 }
@@ -363,8 +466,9 @@ impl Moments {
         sum
     }
 
-    fn seen_from_afar(&self) -> Dipole {
-        let center = self.center.as_vec3();
+    /// The same in units of the radius, its centre and radius in another unit.
+    fn seen_from_afar(&self, unit: f32) -> Dipole {
+        let center = self.center.as_vec3() * unit;
         // A little more than rounding could take away.
         let radius = (self.radius * (1.0 + 1e-6)) as f32;
         if radius == 0.0 {
@@ -378,7 +482,7 @@ impl Moments {
         let second = [diagonal(0), diagonal(1), diagonal(2), twice(0, 1), twice(1, 2), twice(2, 0)];
         Dipole {
             center,
-            radius,
+            radius: radius * unit,
             normal: (self.normal / (r * r)).as_vec3(),
             second: second.map(|x| x as f32),
             third: std::array::from_fn(|e| (15.0 * TIMES[e] * trace_free(&t, e)) as f32),
@@ -482,6 +586,10 @@ mod tests {
             let run = Run { threads: Some(&pool), ..Run::default() };
             let parallel = Winding::new(&shape.0, &shape.1, &run).at_points(&points, &run).unwrap();
             assert_eq!(parallel, serial, "{threads} threads");
+        }
+        let winding = prepared(&shape);
+        for (&point, together) in points.iter().zip(serial) {
+            assert_eq!(winding.at(point).to_bits(), together.to_bits(), "alone as together");
         }
     }
 }

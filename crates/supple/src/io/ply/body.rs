@@ -1,5 +1,7 @@
 //! The rows of a PLY file, from text or from bytes.
 
+use std::ops::Range;
+
 use super::super::text::Tokens;
 use super::super::{Malformed, Place};
 use super::header::{Element, Kind, Property};
@@ -15,9 +17,15 @@ pub(super) trait Source {
     /// Most numbers of a kind the rest of the file can hold.
     fn capacity(&self, kind: Kind) -> usize;
 
-    /// Appends up to `most` next rows that are nothing but the indices of a triangle and can be
-    /// read at once; how many there were.
-    fn triangles(&mut self, _: &Property, _most: usize, _triangles: &mut Vec<[u32; 3]>) -> usize {
+    /// Appends the triangles of up to `most` next rows of which only the list `indices` matters
+    /// and that can be read at once; how many there were.
+    fn triangles(
+        &mut self,
+        _element: &Element,
+        _indices: usize,
+        _most: usize,
+        _triangles: &mut Vec<[u32; 3]>,
+    ) -> usize {
         0
     }
 
@@ -32,12 +40,13 @@ pub(super) trait Source {
         None
     }
 
-    /// Calls `put(row, number)` for one property of all rows of an element, if the rows are of one
-    /// size; the rows stay to be read.
+    /// Calls `put(k, number)` for one property of the `k`-th of some rows of an element, if the
+    /// rows are of one size; the rows stay to be read.
     fn column(
         &self,
         _element: &Element,
         _property: usize,
+        _rows: Range<usize>,
         _put: impl FnMut(usize, f64),
     ) -> Option<()> {
         None
@@ -162,7 +171,58 @@ impl<'a> Binary<'a> {
     }
 }
 
+/// How a row of an element lies in the file if its list of indices holds three.
+#[derive(Clone, Copy)]
+struct TriangleRow {
+    stride: usize,
+    /// Where the length of the list is, and its kind.
+    length: (usize, Kind),
+}
+
+impl TriangleRow {
+    fn of(element: &Element, indices: usize) -> Option<Self> {
+        let list = &element.properties[indices];
+        let others = || element.properties.iter().enumerate().filter(|&(p, _)| p != indices);
+        let has_whole_indices = matches!(list.kind, Kind::I32 | Kind::U32);
+        if !has_whole_indices || others().any(|(_, p)| p.list.is_some()) {
+            return None;
+        }
+        let kind = list.list?;
+        let size: usize = others().map(|(_, p)| p.kind.size()).sum();
+        let length = (element.offset(indices), kind);
+        Some(Self { stride: size + kind.size() + 12, length })
+    }
+
+    /// The triangle of a row; `None` if its list does not hold three indices.
+    #[inline(always)]
+    fn triangle(&self, row: &[u8], big: bool) -> Option<[u32; 3]> {
+        let (at, kind) = self.length;
+        let is_three = match kind {
+            Kind::U8 => row[at] == 3,
+            _ => decode(&row[at..], kind, big) == 3.0,
+        };
+        let (corners, _) = row[at + kind.size()..].as_chunks::<4>();
+        let corner = |k: usize| match big {
+            true => u32::from_be_bytes(corners[k]),
+            false => u32::from_le_bytes(corners[k]),
+        };
+        is_three.then(|| [corner(0), corner(1), corner(2)])
+    }
+}
+
+#[inline(always)]
+fn put_all<'a>(
+    column: impl Iterator<Item = &'a [u8]>,
+    decode: impl Fn(&[u8]) -> f64,
+    mut put: impl FnMut(usize, f64),
+) {
+    for (k, bytes) in column.enumerate() {
+        put(k, decode(bytes));
+    }
+}
+
 /// The number at the start of `bytes`, which is as long as its kind.
+#[inline(always)]
 fn decode(bytes: &[u8], kind: Kind, big: bool) -> f64 {
     fn ordered<const N: usize>(bytes: &[u8], big: bool) -> [u8; N] {
         let mut array = [0; N];
@@ -206,28 +266,21 @@ impl Source for Binary<'_> {
         (self.bytes.len() - self.at) / kind.size()
     }
 
-    /// The common layout `uchar int`: thirteen bytes a triangle.
+    /// Rows of one size if every list holds three indices of four bytes, as nearly all files have.
     fn triangles(
         &mut self,
-        property: &Property,
+        element: &Element,
+        indices: usize,
         most: usize,
         triangles: &mut Vec<[u32; 3]>,
     ) -> usize {
-        let common = property.list == Some(Kind::U8)
-            && matches!(property.kind, Kind::I32 | Kind::U32)
-            && !self.big;
-        if !common {
-            return 0;
-        }
-        let (rows, _) = self.bytes[self.at..].as_chunks::<13>();
+        let Some(layout) = TriangleRow::of(element, indices) else { return 0 };
+        let rows = self.bytes[self.at..].chunks_exact(layout.stride).take(most);
         let before = triangles.len();
-        triangles.extend(rows.iter().take(most).take_while(|row| row[0] == 3).map(|row| {
-            let corner =
-                |k: usize| u32::from_le_bytes([row[k], row[k + 1], row[k + 2], row[k + 3]]);
-            [corner(1), corner(5), corner(9)]
-        }));
+        let big = self.big;
+        triangles.extend(rows.map_while(|row| layout.triangle(row, big)));
         let count = triangles.len() - before;
-        self.at += 13 * count;
+        self.at += layout.stride * count;
         count
     }
 
@@ -260,13 +313,23 @@ impl Source for Binary<'_> {
         &self,
         element: &Element,
         property: usize,
-        mut put: impl FnMut(usize, f64),
+        rows: Range<usize>,
+        put: impl FnMut(usize, f64),
     ) -> Option<()> {
-        let (rows, stride) = self.rows(element)?;
-        let kind = element.properties[property].kind;
+        let (all, stride) = self.rows(element)?;
+        let rows = all.get(rows.start * stride..rows.end * stride)?;
         let offset = element.offset(property);
-        for (i, row) in rows.chunks_exact(stride).enumerate() {
-            put(i, decode(&row[offset..], kind, self.big));
+        let column = rows.chunks_exact(stride).map(|row| &row[offset..]);
+        // The kind is told apart once, not for every number.
+        match element.properties[property].kind {
+            Kind::I8 => put_all(column, |b| decode(b, Kind::I8, self.big), put),
+            Kind::U8 => put_all(column, |b| decode(b, Kind::U8, self.big), put),
+            Kind::I16 => put_all(column, |b| decode(b, Kind::I16, self.big), put),
+            Kind::U16 => put_all(column, |b| decode(b, Kind::U16, self.big), put),
+            Kind::I32 => put_all(column, |b| decode(b, Kind::I32, self.big), put),
+            Kind::U32 => put_all(column, |b| decode(b, Kind::U32, self.big), put),
+            Kind::F32 => put_all(column, |b| decode(b, Kind::F32, self.big), put),
+            Kind::F64 => put_all(column, |b| decode(b, Kind::F64, self.big), put),
         }
         Some(())
     }

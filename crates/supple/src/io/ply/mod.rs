@@ -149,9 +149,11 @@ impl Reader {
         self.triangles.reserve(element.count as usize);
         let mut row = 0;
         while row < element.count {
-            if let [Use::Indices] = uses[..] {
+            if self.wedges.is_empty()
+                && let Some(indices) = uses.iter().position(|&u| u == Use::Indices)
+            {
                 let left = (element.count - row) as usize;
-                row += source.triangles(&element.properties[0], left, &mut self.triangles) as u64;
+                row += source.triangles(element, indices, left, &mut self.triangles) as u64;
             }
             if row == element.count {
                 break;

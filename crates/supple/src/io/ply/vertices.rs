@@ -8,6 +8,9 @@ use super::header::{Element, Kind};
 use crate::mesh::attribute::{COLOR, NORMAL, UV};
 use crate::mesh::{Attributes, Values};
 
+/// Rows of colours read at a time; bounds the memory, not the result.
+const BLOCK: usize = 256;
+
 /// What the element `vertex` holds.
 #[derive(Default)]
 pub(super) struct Vertices {
@@ -34,10 +37,6 @@ impl Vertices {
             }
             match (column.role, column.values) {
                 (Role::Position, Values::Vec3(positions)) => vertices.positions = positions,
-                (Role::Color, _) => {
-                    let colors = column.coded.into_iter().map(color::from_coded).collect();
-                    vertices.attributes.set(column.name, Values::Vec4(colors));
-                }
                 (_, values) => vertices.attributes.set(column.name, values),
             }
         }
@@ -58,10 +57,12 @@ struct Column {
     role: Role,
     properties: Vec<usize>,
     values: Values,
-    /// The values of a colour, which are turned to linear ones when all are known.
-    coded: Vec<[f64; 4]>,
+    /// Turns the numbers of a colour into linear ones.
+    decoder: color::Decoder,
     /// What one is in a colour property: 255 for bytes.
     one: f64,
+    /// The numbers of the row being read.
+    row: [f64; 4],
     /// How many whole numbers were too large for an `f32`.
     inexact: usize,
 }
@@ -69,29 +70,70 @@ struct Column {
 impl Column {
     fn new(element: &Element, name: &str, role: Role, properties: Vec<usize>) -> Self {
         let rows = element.count as usize;
-        let (plain, coded) = if role == Role::Color { (0, rows) } else { (rows, 0) };
         let values = match properties.len() {
-            1 => Values::Scalar(vec![0.0; plain]),
-            2 => Values::Vec2(vec![glam::Vec2::ZERO; plain]),
-            3 => Values::Vec3(vec![Vec3::ZERO; plain]),
-            _ => Values::Vec4(vec![glam::Vec4::ZERO; plain]),
+            _ if role == Role::Color => Values::Vec4(vec![glam::Vec4::ZERO; rows]),
+            1 => Values::Scalar(vec![0.0; rows]),
+            2 => Values::Vec2(vec![glam::Vec2::ZERO; rows]),
+            3 => Values::Vec3(vec![Vec3::ZERO; rows]),
+            _ => Values::Vec4(vec![glam::Vec4::ZERO; rows]),
         };
         let one = match element.properties[properties[0]].kind {
             Kind::U8 => 255.0,
             Kind::U16 => 65_535.0,
             _ => 1.0,
         };
-        let coded = vec![[1.0; 4]; coded];
-        Self { name: name.to_owned(), role, properties, values, coded, one, inexact: 0 }
+        let (name, decoder) = (name.to_owned(), color::Decoder::new(one));
+        // A colour without alpha is opaque.
+        Self { name, role, properties, values, decoder, one, row: [one; 4], inexact: 0 }
     }
 
-    fn put(&mut self, row: usize, component: usize, number: f64) {
-        if self.role == Role::Color {
-            self.coded[row][component] = number / self.one;
-        } else {
-            let width = self.properties.len();
-            self.values.as_floats_mut()[row * width + component] = number as f32;
+    /// Takes over the row that was read.
+    fn finish_row(&mut self, row: usize) {
+        if let (Role::Color, Values::Vec4(colors)) = (self.role, &mut self.values) {
+            colors[row] = self.decoder.linear(self.row);
+            return;
         }
+        let width = self.properties.len();
+        let slot = &mut self.values.as_floats_mut()[row * width..][..width];
+        for (float, number) in slot.iter_mut().zip(self.row) {
+            *float = number as f32;
+        }
+    }
+
+    /// Reads the colours of all rows; `None` if the source cannot read by columns.
+    fn read_colors<S: Source>(&mut self, element: &Element, source: &S) -> Option<()> {
+        let Values::Vec4(colors) = &mut self.values else { return None };
+        let mut coded = [[self.one; 4]; BLOCK];
+        for (block, colors) in colors.chunks_mut(BLOCK).enumerate() {
+            let rows = block * BLOCK..block * BLOCK + colors.len();
+            for (component, &property) in self.properties.iter().enumerate() {
+                let put = |k: usize, x: f64| coded[k][component] = x;
+                source.column(element, property, rows.clone(), put)?;
+            }
+            for (color, &coded) in colors.iter_mut().zip(&coded) {
+                *color = self.decoder.linear(coded);
+            }
+        }
+        Some(())
+    }
+
+    /// Reads the numbers of all rows; `None` if the source cannot read by columns.
+    fn read_numbers<S: Source>(&mut self, element: &Element, source: &S) -> Option<()> {
+        let width = self.properties.len();
+        let flat = self.values.as_floats_mut();
+        if source.copy_floats(element, &self.properties, flat).is_some() {
+            return Some(());
+        }
+        let mut inexact = 0;
+        for (component, &property) in self.properties.iter().enumerate() {
+            let whole = matches!(element.properties[property].kind, Kind::I32 | Kind::U32);
+            source.column(element, property, 0..element.count as usize, |row, x| {
+                flat[row * width + component] = x as f32;
+                inexact += usize::from(whole && f64::from(x as f32) != x);
+            })?;
+        }
+        self.inexact += inexact;
+        Some(())
     }
 }
 
@@ -167,30 +209,12 @@ fn read_columns<S: Source>(
     columns: &mut [Column],
 ) -> Result<bool, Malformed> {
     for column in columns.iter_mut() {
-        let width = column.properties.len();
-        let copied = column.role != Role::Color && {
-            let floats = column.values.as_floats_mut();
-            source.copy_floats(element, &column.properties, floats).is_some()
+        let read = match column.role {
+            Role::Color => column.read_colors(element, source),
+            _ => column.read_numbers(element, source),
         };
-        for component in if copied { 0..0 } else { 0..width } {
-            let property = column.properties[component];
-            let whole = matches!(element.properties[property].kind, Kind::I32 | Kind::U32);
-            let mut inexact = 0;
-            let read = if column.role == Role::Color {
-                let one = column.one;
-                let coded = &mut column.coded;
-                source.column(element, property, |row, x| coded[row][component] = x / one)
-            } else {
-                let flat = column.values.as_floats_mut();
-                source.column(element, property, |row, x| {
-                    flat[row * width + component] = x as f32;
-                    inexact += usize::from(whole && f64::from(x as f32) != x);
-                })
-            };
-            if read.is_none() {
-                return Ok(false);
-            }
-            column.inexact += inexact;
+        if read.is_none() {
+            return Ok(false);
         }
         if column.role == Role::Position
             && let Values::Vec3(positions) = &column.values
@@ -230,8 +254,9 @@ fn read_rows<S: Source>(
             }
             let whole = !property.kind.is_float();
             column.inexact += usize::from(whole && f64::from(number as f32) != number);
-            column.put(row, component, number);
+            column.row[component] = number;
         }
+        columns.iter_mut().for_each(|column| column.finish_row(row));
     }
     Ok(())
 }
