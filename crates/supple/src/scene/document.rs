@@ -118,7 +118,7 @@ impl<'a> Table<'a> {
         let (what, wanted) = error.message().split_once(", expected ").unwrap_or_default();
         let Some(unknown) = what.strip_prefix("unknown field ") else {
             return match wanted {
-                "" => self.document.problem(span, error.message(), "add it, or remove it"),
+                "" => self.document.problem(span, error.message(), "see what this table may hold"),
                 wanted => self.document.problem(span, what, &format!("write {wanted}")),
             };
         };

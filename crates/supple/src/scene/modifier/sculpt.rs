@@ -108,9 +108,12 @@ impl Params {
     }
 }
 
+/// Reads an edit of one kind.
+type Reader = fn(&Table<'_>) -> Result<Op, Problem>;
+
 /// Reads one edit.
 fn read(table: &Table<'_>) -> Result<Op, Problem> {
-    let kinds: [(&str, fn(&Table<'_>) -> Result<Op, Problem>); 7] = [
+    let kinds: [(&str, Reader); 7] = [
         ("move", |t| t.parse("kind").map(Op::Move)),
         ("points", |t| t.parse("kind").map(Op::Points)),
         ("paint", |t| t.parse("kind").map(Op::Paint)),
@@ -121,7 +124,7 @@ fn read(table: &Table<'_>) -> Result<Op, Problem> {
     ];
     let op = table.need("kind")?.choice(&kinds)?(table)?;
     table.entries().try_for_each(|field| field.check_points(&ROWS))?;
-    let (what, fix) = (|e| format!("this {} cannot be carried out: {e}", op.name()), "mend it");
-    op.check().map_err(|e| table.wrong(&what(e), fix))?;
+    let what = || format!("this {} cannot be carried out", op.name());
+    op.check().map_err(|problem| table.wrong(&what(), &problem.to_string()))?;
     Ok(op)
 }
