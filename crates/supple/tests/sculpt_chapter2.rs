@@ -396,14 +396,14 @@ fn same_bits_for_any_thread_count() {
 fn operations_are_plain_values() {
     let text = r#"
         [[ops]]
-        op = "move"
+        kind = "move"
         center = [0.0, 0.0, 1.4]
         by = [[0.0, 0.0, -1.2]]
         inner = 0.3
         outer = 1.2
 
         [[ops]]
-        op = "twist"
+        kind = "twist"
         axis = [1.0, 0.0, 0.0]
         degrees = 180.0
         from = -2.0
@@ -415,7 +415,7 @@ fn operations_are_plain_values() {
     }
     let session: Session = toml::from_str(text).unwrap();
     assert_eq!(session.ops, [Op::Move(push()), Op::Twist(twist())]);
-    assert!(toml::from_str::<Session>("[[ops]]\nop = \"move\"\nradius = 1.0").is_err(), "a typo");
+    assert!(toml::from_str::<Session>("[[ops]]\nkind = \"move\"\nradius = 1.0").is_err(), "a typo");
 }
 
 #[test]

@@ -211,13 +211,12 @@ impl Cast {
         let mut warnings = Vec::new();
         for (number, (modifier, slot)) in (1..).zip(self.actor.modifiers.iter().zip(&state.slots)) {
             run.check()?;
-            modifier.deform(&slot.memory, &moment, &mut positions, run);
-            if let Some(tick) = slot.frozen {
-                let (name, kind) = (&self.actor.name, modifier.kind());
-                warnings.push(format!(
-                    "asset '{name}', modifier {number} ({kind}): not finite at tick {tick}, frozen"
-                ));
-            }
+            let triangles = &self.body.mesh.triangles;
+            let undone = modifier.deform(&slot.memory, &moment, triangles, &mut positions, run);
+            let frozen = slot.frozen.map(|tick| format!("not finite at tick {tick}, frozen"));
+            let (name, kind) = (&self.actor.name, modifier.kind());
+            let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
+            warnings.extend(undone.into_iter().chain(frozen).map(warning));
         }
         self.freeze_vertices(&mut positions, &mut warnings);
         Ok(Deformed { positions, warnings })

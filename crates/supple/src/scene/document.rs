@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops;
 
+use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{Folder, Problem, Tracks, Unit};
 
@@ -103,6 +104,33 @@ impl<'a> Table<'a> {
         self.document.problem(self.span.clone(), what, fix)
     }
 
+    /// The table as a value of its own, but for the key `apart`.
+    pub(super) fn parse<T: DeserializeOwned>(&self, apart: &str) -> Result<T, Problem> {
+        let others = self.table.clone().into_iter().filter(|(key, _)| key.get_ref() != apart);
+        let table: DeTable<'_> = others.collect();
+        let value = Spanned::new(self.span.clone(), DeValue::Table(table));
+        T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.explain(&error))
+    }
+
+    /// What a parser says, in the words of this document.
+    fn explain(&self, error: &toml::de::Error) -> Problem {
+        let span = error.span().unwrap_or(self.span.clone());
+        let (what, wanted) = error.message().split_once(", expected ").unwrap_or_default();
+        let Some(unknown) = what.strip_prefix("unknown field ") else {
+            return match wanted {
+                "" => self.document.problem(span, error.message(), "see what this table may hold"),
+                wanted => self.document.problem(span, what, &format!("write {wanted}")),
+            };
+        };
+        let unknown = unknown.trim_matches('`');
+        let known: Vec<&str> = wanted.split('`').skip(1).step_by(2).collect();
+        let fix = match suggest(unknown, &known) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("keys here: {}", known.join(", ")),
+        };
+        self.document.problem(span, &format!("unknown key '{unknown}' in {}", self.what), &fix)
+    }
+
     /// The number of `key`, or `default` where it is not given.
     pub(super) fn number_or(
         &self,
@@ -196,6 +224,35 @@ impl<'a> Field<'a> {
         };
         let number = u32::from_str_radix(i.as_str(), i.radix()).ok().filter(|n| range.contains(n));
         number.ok_or_else(|| self.wrong(&format!("'{}' is {i}", self.key), &fix))
+    }
+
+    pub(super) fn flag(&self) -> Result<bool, Problem> {
+        self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
+    }
+
+    /// Refuses points, anywhere in the value, that have not three coordinates. Under the keys of
+    /// `lists` a row of numbers is no point.
+    pub(super) fn check_points(&self, lists: &[&str]) -> Result<(), Problem> {
+        match self.value.get_ref() {
+            DeValue::Table(_) => {
+                self.table(&self.key)?.entries().try_for_each(|f| f.check_points(lists))
+            }
+            DeValue::Array(entries) => {
+                let number = |v: &Spanned<DeValue<'_>>| {
+                    matches!(v.get_ref(), DeValue::Integer(_) | DeValue::Float(_))
+                };
+                let row = !entries.is_empty() && entries.iter().all(number);
+                if row && entries.len() != 3 && !lists.contains(&self.key.as_str()) {
+                    let what = format!("a point in '{}' has {} entries", self.key, entries.len());
+                    return Err(self.wrong(&what, "three are needed: [x, y, z]"));
+                }
+                self.items()?.iter().try_for_each(|item| {
+                    let inside = if item.is_array() { &[][..] } else { lists };
+                    item.check_points(inside)
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn numbers3(&self, unit: Unit, range: Range) -> Result<[f64; 3], Problem> {

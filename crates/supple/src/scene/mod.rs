@@ -33,6 +33,14 @@
 //! kind = "follow"                 # trails behind on a damped spring
 //! frequency = "2 Hz"
 //!
+//! [[asset.modifier]]
+//! kind = "sculpt"                 # edits the shape; see modifier::sculpt
+//! amount = 1                      # how much of the edits, from 0 to 1
+//!
+//! [[asset.modifier.op]]           # in the order they are carried out
+//! kind = "twist"                  # or "move", "points", "paint", "bend", "boundary", "curve"
+//! degrees = 180
+//!
 //! [track.lift]
 //! interpolation = "smooth"        # or "step", "linear"
 //! keys = [[0, 0.0], ["1 s", 0.5]]

@@ -78,7 +78,7 @@ pub struct BendMap {
 }
 
 impl Bend {
-    fn prepare(&self) -> Result<BendMap, Problem> {
+    pub(super) fn prepare(&self) -> Result<BendMap, Problem> {
         check_point("the centre", self.center)?;
         check_finite("the angle", self.degrees)?;
         check_positive("the width", self.width)?;

@@ -115,6 +115,17 @@ impl Default for Knob {
 }
 
 impl Knob {
+    /// The same motion, cut short; as it is if there is something wrong with it.
+    pub(super) fn cut(self, share: f32) -> Self {
+        match self.motion() {
+            Ok(Motion::Translation { velocity }) => Self::Translate { by: share * velocity },
+            Ok(Motion::Rotation { center, axis, speed }) => {
+                Self::Rotate { joint: center, axis, degrees: share * speed.to_degrees() }
+            }
+            Ok(Motion::Still) | Err(_) => self,
+        }
+    }
+
     /// The motion during one unit of time.
     fn motion(self) -> Result<Motion, Problem> {
         let rotation = |center: Vec3, axis: Vec3, radians: f32| {
@@ -168,6 +179,16 @@ impl Boundary {
         Ok((map, report))
     }
 
+    /// Checks what does not depend on the surface.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        check_positive("the weight", self.weight)?;
+        if let Some(thickness) = self.thickness {
+            check_positive("the thickness", thickness)?;
+        }
+        self.knob.motion()?;
+        self.curves().map(drop)
+    }
+
     fn prepare(
         &self,
         positions: &[Vec3],
@@ -177,7 +198,7 @@ impl Boundary {
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "boundaries are drawn on a surface" });
         }
-        check_positive("the weight", self.weight)?;
+        self.check()?;
         let motion = self.knob.motion()?;
         let curves = self.curves()?;
         let (parts, thickness) = self.cut(&curves, positions, triangles, run)?;
@@ -231,7 +252,6 @@ impl Boundary {
     ) -> Result<(Vec<Part>, f32), Problem> {
         let distances = Distances::new(curves, positions, run);
         if let Some(thickness) = self.thickness {
-            check_positive("the thickness", thickness)?;
             return Ok((distances.cut(triangles, thickness)?, thickness));
         }
         let mut thickness = 0.5 * mean_edge(positions, triangles);

@@ -28,7 +28,7 @@
 use glam::{DVec3, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::error::{Problem, check_fade, check_finite, check_point};
+use super::error::{Problem, check_fade, check_finite, check_point, check_share};
 use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
 use crate::Run;
@@ -47,6 +47,8 @@ pub struct Curve {
     pub orientation: Orientation,
     /// Turn about the curve's tangent on the way. 0 by default.
     pub twist_degrees: f32,
+    /// The share of the way, by its time, after which the motion stops. 1 by default.
+    pub until: f32,
     /// Which part of the surface moves.
     pub extent: Extent,
     /// Runge–Kutta steps for the whole way. 64 by default.
@@ -62,6 +64,7 @@ impl Default for Curve {
             guide: Guide::default(),
             orientation: Orientation::Follow,
             twist_degrees: 0.0,
+            until: 1.0,
             extent: Extent::default(),
             steps: 64,
             smoothing: 3,
@@ -117,11 +120,10 @@ impl Extent {
         triangles: &[[u32; 3]],
         run: &Run<'_>,
     ) -> Result<Vec<f32>, Problem> {
+        self.check_on(positions.len())?;
         let rings = Rings::new(positions.len(), triangles);
         match self {
             Self::Geodesic { from, inner, outer } => {
-                check_fade(*inner, *outer)?;
-                check_point("the start of the distance", *from)?;
                 let grid =
                     Nearest::new(positions).ok_or(Problem::NeedsTriangles { what: "geodesics" })?;
                 let rough = distances(positions, triangles, &[grid.find(*from) as u32]);
@@ -129,8 +131,6 @@ impl Extent {
                 Ok(g.iter().map(|g| ((g - inner) / (outer - inner)).clamp(0.0, 1.0)).collect())
             }
             Self::Between { inner, outer } => {
-                check_vertices("the inner part", inner, positions.len())?;
-                check_vertices("the outer part", outer, positions.len())?;
                 let to = |set: &[u32]| {
                     smoothed(&distances(positions, triangles, set), &rings, DISTANCE_SMOOTHING, run)
                 };
@@ -143,12 +143,26 @@ impl Extent {
                 outer.iter().for_each(|&i| s[i as usize] = 1.0);
                 Ok(s)
             }
-            Self::Painted { values } if values.len() == positions.len() => {
-                values.iter().try_for_each(|&v| check_finite("a painted value", v))?;
-                Ok(values.iter().map(|v| v.clamp(0.0, 1.0)).collect())
+            Self::Painted { values } => Ok(values.iter().map(|v| v.clamp(0.0, 1.0)).collect()),
+        }
+    }
+
+    /// Checks that it fits a surface of so many vertices.
+    pub(super) fn check_on(&self, vertices: usize) -> Result<(), Problem> {
+        match self {
+            Self::Geodesic { from, inner, outer } => {
+                check_fade(*inner, *outer)?;
+                check_point("the start of the distance", *from)
+            }
+            Self::Between { inner, outer } => {
+                check_vertices("the inner part", inner, vertices)?;
+                check_vertices("the outer part", outer, vertices)
+            }
+            Self::Painted { values } if values.len() == vertices => {
+                values.iter().try_for_each(|&v| check_finite("a painted value", v))
             }
             Self::Painted { values } => {
-                Err(Problem::WrongCount { found: values.len(), expected: positions.len() })
+                Err(Problem::WrongCount { found: values.len(), expected: vertices })
             }
         }
     }
@@ -175,26 +189,36 @@ impl Curve {
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "the extent lies on a surface" });
         }
-        check_finite("the twist", self.twist_degrees)?;
+        let mut ride = self.ride()?;
         let values = self.extent.values(positions, triangles, run)?;
-        let twist = f64::from(self.twist_degrees).to_radians();
-        let mut ride = self.guide.ride(self.orientation, twist)?;
         ride.behind = behind(&ride, positions, &values);
         let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let surface = Surface::new(&values, triangles, self.smoothing);
         let core = ride.turn();
         let rest = positions.to_vec();
-        for k in 0..steps {
+        let h = 1.0 / f64::from(steps);
+        let taken = (ride.until * f64::from(steps)).ceil() as u32;
+        for k in 0..taken {
             run.check()?;
-            let h = 1.0 / f64::from(steps);
-            surface.step(positions, &ride, f64::from(k) * h, h, run)?;
+            let t = f64::from(k) * h;
+            let last = f64::from(k + 1) * h > ride.until;
+            surface.step(positions, &ride, t, if last { ride.until - t } else { h }, run)?;
         }
         run.for_each(positions, |i, x| {
             if values[i] <= 0.0 {
                 *x = ride.carry(core, rest[i]);
             }
         });
-        Ok((values, u64::from(steps)))
+        Ok((values, u64::from(taken)))
+    }
+
+    /// The motion, if its parameters are right.
+    pub(super) fn ride(&self) -> Result<Ride, Problem> {
+        check_finite("the twist", self.twist_degrees)?;
+        check_share("the share of the way", self.until)?;
+        let twist = f64::from(self.twist_degrees).to_radians();
+        let ride = self.guide.ride(self.orientation, twist)?;
+        Ok(Ride { until: f64::from(self.until), ..ride })
     }
 }
 

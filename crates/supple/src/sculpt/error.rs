@@ -46,6 +46,14 @@ pub enum Problem {
         /// Which parameter.
         what: &'static str,
     },
+    /// A share is not between nothing and all.
+    #[error("{what} is {value}; it must lie between 0 and 1")]
+    NotAShare {
+        /// Which parameter.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+    },
     /// A direction without length.
     #[error("{what} is zero; give a direction such as 0,0,1")]
     NoDirection {
@@ -197,6 +205,10 @@ pub(super) fn check_point(what: &'static str, value: Vec3) -> Result<(), Problem
 pub(super) fn check_positive(what: &'static str, value: f32) -> Result<(), Problem> {
     check_finite(what, value)?;
     if value > 0.0 { Ok(()) } else { Err(Problem::NotPositive { what, value }) }
+}
+
+pub(super) fn check_share(what: &'static str, value: f32) -> Result<(), Problem> {
+    if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(Problem::NotAShare { what, value }) }
 }
 
 /// The unit vector along a direction.

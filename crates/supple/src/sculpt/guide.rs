@@ -76,6 +76,7 @@ impl Guide {
             way: Way::Along { curve, orientation },
             twist,
             behind: 0.0,
+            until: 1.0,
         };
         match self {
             Self::Turn { center, axis, degrees } => {
@@ -84,7 +85,7 @@ impl Guide {
                 let axis = direction("the axis", *axis)?.as_dvec3().normalize();
                 let radians = f64::from(*degrees).to_radians();
                 let way = Way::Turn { center: center.as_dvec3(), axis, radians };
-                Ok(Ride { way, twist: 0.0, behind: 0.0 })
+                Ok(Ride { way, twist: 0.0, behind: 0.0, until: 1.0 })
             }
             Self::Handles { from, to } => {
                 let straight = along(handle_curve(from, to)?, 0.0);
@@ -187,6 +188,8 @@ pub(super) struct Ride {
     pub(super) twist: f64,
     /// How far behind the curve's point the twist has its centre.
     pub(super) behind: f64,
+    /// The time at which it stops, up to 1.
+    pub(super) until: f64,
 }
 
 /// Where a ride leads.
@@ -259,7 +262,7 @@ impl Ride {
     /// The turn from the start to the end, from small rotations, of order four by Gauss points.
     pub(super) fn turn(&self) -> DMat3 {
         let steps = 512 * self.pieces();
-        let h = 1.0 / f64::from(steps);
+        let h = self.until / f64::from(steps);
         let offset = 0.5 / 3.0_f64.sqrt();
         let mut turn = DMat3::IDENTITY;
         for k in 0..steps {
@@ -277,7 +280,7 @@ impl Ride {
     /// Where a point that is rigidly tied to the ride ends, given its turn.
     pub(super) fn carry(&self, turn: DMat3, x: Vec3) -> Vec3 {
         let (start, end) = match &self.way {
-            Way::Along { curve, .. } => (curve.at(0.0)[0], curve.at(1.0)[0]),
+            Way::Along { curve, .. } => (curve.at(0.0)[0], curve.at(self.until)[0]),
             Way::Turn { center, .. } => (*center, *center),
         };
         (end + turn * (x.as_dvec3() - start)).as_vec3()

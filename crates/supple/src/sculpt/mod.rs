@@ -51,6 +51,7 @@ mod freedom;
 mod guide;
 mod nearest;
 mod paint;
+mod partial;
 mod path;
 mod points;
 pub mod printed;
@@ -68,6 +69,7 @@ pub use drag::Move;
 pub use error::{Error, Problem};
 pub use guide::{Guide, Handle, Orientation};
 pub use paint::{Paint, Side};
+pub use partial::partial;
 pub use path::{NotReversible, Path, Stage, Stored};
 pub use points::Points;
 pub use regions::Part;
@@ -80,7 +82,7 @@ use crate::{Run, pathline};
 
 /// One edit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Op {
     /// Drag a tool.
     Move(Move),
@@ -162,6 +164,35 @@ impl Op {
         }
     }
 
+    /// Checks what can be checked before there is a shape.
+    ///
+    /// # Errors
+    ///
+    /// A [`Problem`] with the parameters.
+    pub fn check(&self) -> Result<(), Problem> {
+        match self {
+            Self::Move(op) => op.flow().map(drop),
+            Self::Points(op) => op.flow().map(drop),
+            Self::Paint(op) => op.check(),
+            Self::Twist(op) => op.prepare().map(drop),
+            Self::Bend(op) => op.prepare().map(drop),
+            Self::Boundary(op) => op.check(),
+            Self::Curve(op) => op.ride().map(drop),
+        }
+    }
+
+    /// Checks that it fits a surface of so many vertices.
+    fn check_on(&self, vertices: usize, triangles: usize) -> Result<(), Problem> {
+        self.check()?;
+        match self {
+            Self::Paint(_) | Self::Boundary(_) | Self::Curve(_) if triangles == 0 => {
+                Err(Problem::NeedsTriangles { what: "the edit follows it" })
+            }
+            Self::Curve(op) => op.extent.check_on(vertices),
+            _ => Ok(()),
+        }
+    }
+
     fn run(
         &self,
         positions: &mut [Vec3],
@@ -188,6 +219,19 @@ impl Op {
             }
         }
     }
+}
+
+/// Checks that edits fit a surface, as far as that can be known before it moves.
+///
+/// # Errors
+///
+/// [`Error`] names the edit and what is wrong with it.
+pub fn check(ops: &[Op], vertices: usize, triangles: usize) -> Result<(), Error> {
+    for (index, op) in ops.iter().enumerate() {
+        let fail = |problem| Error { number: index + 1, name: op.name(), problem };
+        op.check_on(vertices, triangles).map_err(fail)?;
+    }
+    Ok(())
 }
 
 /// Carries out the edits one after the other.

@@ -99,7 +99,7 @@ impl Paint {
         Ok((Stage::Flow(flow), report))
     }
 
-    fn check(&self) -> Result<(), Problem> {
+    pub(super) fn check(&self) -> Result<(), Problem> {
         if self.stroke.is_empty() {
             return Err(Problem::TooFew { what: "the stroke", least: 1 });
         }
@@ -107,7 +107,8 @@ impl Paint {
             check_point("a point of the stroke", p)?;
         }
         check_positive("the radius", self.radius)?;
-        check_finite("the depth", self.depth)
+        check_finite("the depth", self.depth)?;
+        self.dab(self.stroke[0], Vec3::X).map(drop)
     }
 
     /// The stroke's points and what is needed between them.

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::error::{Problem, check_fade, check_point, direction};
+use super::error::{Problem, check_fade, check_point, check_share, direction};
 use crate::field::{Fade, Field, Generator, Influence, Motion, Region};
 use crate::mesh::measure::Bounds;
 
@@ -99,11 +99,12 @@ impl Drag<'_> {
     /// The tool moving with a velocity; with its mirror image, if there is one.
     pub(super) fn fields(&self, velocity: Vec3, motion: Motion) -> Result<Vec<Field>, Problem> {
         check_fade(self.inner, self.outer)?;
+        check_share("the share of the sideways flow", self.lateral)?;
         let fade =
             Fade { region: self.region.clone(), motion, inner: self.inner, outer: self.outer };
         let generator = Generator::translation(self.center, velocity);
         let mut field = Field::new(Influence::Fade(fade), generator, motion);
-        field.lateral = self.lateral.clamp(0.0, 1.0);
+        field.lateral = self.lateral;
         for keep in self.keep {
             field.masks.push(keep.fade()?);
         }

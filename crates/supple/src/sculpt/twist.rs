@@ -58,7 +58,7 @@ pub struct TwistMap {
 }
 
 impl Twist {
-    fn prepare(&self) -> Result<TwistMap, Problem> {
+    pub(super) fn prepare(&self) -> Result<TwistMap, Problem> {
         check_point("the centre", self.center)?;
         check_finite("the angle", self.degrees)?;
         check_finite("the start height", self.from)?;

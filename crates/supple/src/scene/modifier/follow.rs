@@ -23,7 +23,7 @@
 //! // The body jumps by one within a tick: the mass has hardly moved.
 //! follow.step(&mut memory, &moment, 1.0 / 120.0, &mut DVec3::X.clone());
 //! let mut positions = [Vec3::X];
-//! follow.deform(&memory, &moment, &mut positions, &Run::default());
+//! follow.deform(&memory, &moment, &[], &mut positions, &Run::default());
 //! assert!(positions[0].x < 0.2);
 //! ```
 

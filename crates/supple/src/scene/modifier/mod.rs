@@ -19,6 +19,7 @@
 pub mod follow;
 pub mod morph;
 pub mod place;
+pub mod sculpt;
 
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ pub enum Modifier {
     Morph(morph::Params),
     /// Makes it trail behind on a spring.
     Follow(follow::Params),
+    /// Edits its shape.
+    Sculpt(sculpt::Params),
 }
 
 /// What a modifier remembers from tick to tick.
@@ -77,6 +80,7 @@ impl Modifier {
             Self::Place(_) => "place",
             Self::Morph(_) => "morph",
             Self::Follow(_) => "follow",
+            Self::Sculpt(_) => "sculpt",
         }
     }
 
@@ -86,12 +90,19 @@ impl Modifier {
             Place,
             Morph,
             Follow,
+            Sculpt,
         }
-        let kinds = [("place", Kind::Place), ("morph", Kind::Morph), ("follow", Kind::Follow)];
+        let kinds = [
+            ("place", Kind::Place),
+            ("morph", Kind::Morph),
+            ("follow", Kind::Follow),
+            ("sculpt", Kind::Sculpt),
+        ];
         match table.need("kind")?.choice(&kinds)? {
             Kind::Place => place::Params::read(table).map(Self::Place),
             Kind::Morph => morph::Params::read(table).map(Self::Morph),
             Kind::Follow => follow::Params::read(table).map(Self::Follow),
+            Kind::Sculpt => sculpt::Params::read(table).map(Self::Sculpt),
         }
     }
 
@@ -103,6 +114,7 @@ impl Modifier {
     pub fn check(&self, body: &Body) -> Result<(), String> {
         match self {
             Self::Morph(params) => params.check(body),
+            Self::Sculpt(params) => params.check(body),
             Self::Place(_) | Self::Follow(_) => Ok(()),
         }
     }
@@ -119,7 +131,7 @@ impl Modifier {
     pub fn begin(&self, moment: &Moment<'_>, carried: &mut DVec3) -> Memory {
         match self {
             Self::Place(params) => *carried = params.affine(moment).transform_point3(*carried),
-            Self::Morph(_) => {}
+            Self::Morph(_) | Self::Sculpt(_) => {}
             Self::Follow(params) => return Memory::Follow(params.begin(moment, *carried)),
         }
         Memory::Nothing
@@ -141,22 +153,26 @@ impl Modifier {
             (Self::Follow(params), Memory::Follow(memory)) => {
                 params.step(memory, moment, dt_secs, carried);
             }
-            (Self::Morph(_) | Self::Follow(_), _) => {}
+            (Self::Morph(_) | Self::Follow(_) | Self::Sculpt(_), _) => {}
         }
     }
 
-    /// *Deform*: moves the vertices.
+    /// *Deform*: moves the vertices of the body's triangles. What cannot be done is left undone and said
+    /// in a warning.
     pub fn deform(
         &self,
         memory: &Memory,
         moment: &Moment<'_>,
+        triangles: &[[u32; 3]],
         positions: &mut [Vec3],
         run: &Run<'_>,
-    ) {
+    ) -> Option<String> {
         match (self, memory) {
             (Self::Place(params), _) => params.deform(moment, positions, run),
             (Self::Follow(_), Memory::Follow(memory)) => memory.deform(positions, run),
+            (Self::Sculpt(params), _) => return params.deform(moment, triangles, positions, run),
             (Self::Morph(_) | Self::Follow(_), _) => {}
         }
+        None
     }
 }

@@ -8,7 +8,7 @@
 //! let params = place::Params { translate: Value::numbers([0.0, 2.0, 0.0]), ..Default::default() };
 //! let moment = Moment { secs: 0.0, tracks: &Tracks::new() };
 //! let mut positions = [Vec3::X];
-//! Modifier::Place(params).deform(&Memory::Nothing, &moment, &mut positions, &Run::default());
+//! Modifier::Place(params).deform(&Memory::Nothing, &moment, &[], &mut positions, &Run::default());
 //! assert_eq!(positions[0], Vec3::new(1.0, 2.0, 0.0));
 //! ```
 

@@ -1,0 +1,130 @@
+//! `sculpt`: edits the shape by volume-keeping fields, constantly or driven by a track.
+//!
+//! The edits are those of [`crate::sculpt`], with their parameters as keys; each is a table
+//! `[[asset.modifier.op]]` whose `kind` is the edit's name. They act on the body as posed and placed:
+//! lengths and places are those of the scene. `amount` is how far along the list the body is
+//! ([`sculpt::partial`]); a track makes the edits happen over time.
+//!
+//! # Limits
+//!
+//! What is wrong whatever the shape is refused on load. An edit that fails on the shape of one frame (a
+//! bend that would turn part of it inside out) leaves that frame as it was before this modifier, and a
+//! warning in its report. The centroid that modifiers after it are told of stays where it was.
+//!
+//! ```
+//! use supple::scene::{Modifier, Scene};
+//!
+//! let scene = Scene::parse(r#"
+//!     supple = 1
+//!     [[asset]]
+//!     zoo = "bar"
+//!     [[asset.modifier]]
+//!     kind = "sculpt"
+//!     amount = "turn"
+//!     [[asset.modifier.op]]
+//!     kind = "twist"
+//!     axis = [1, 0, 0]
+//!     degrees = 180
+//!     [track.turn]
+//!     keys = [[0, 0], [1, 1]]
+//! "#, None)?;
+//! assert!(matches!(&scene.assets[0].modifiers[0], Modifier::Sculpt(s) if s.ops.len() == 1));
+//! # Ok::<(), supple::scene::Problem>(())
+//! ```
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::Moment;
+use crate::Run;
+use crate::rig::Body;
+use crate::scene::document::{Range, Table};
+use crate::scene::{Problem, Unit, Value};
+use crate::sculpt::{self, Op};
+
+/// Keys of edits under which a row of numbers is not a point: values and vertices.
+const ROWS: [&str; 3] = ["values", "inner", "outer"];
+
+/// Which edits, and how much of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Params {
+    /// How much of the list is carried out: 0 is nothing, 1 all of it. Default: 1.
+    pub amount: Value,
+    /// Restore the volume exactly at the end; see [`sculpt::Params`]. Default: no.
+    pub exact_volume: bool,
+    /// The edits, in order. Default: none.
+    #[serde(rename = "op", default)]
+    pub ops: Vec<Op>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { amount: Value::Number(1.0), exact_volume: false, ops: Vec::new() }
+    }
+}
+
+impl Params {
+    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
+        table.only(&["kind", "amount", "exact_volume", "op"])?;
+        let default = Self::default();
+        let share = Range { least: 0.0, most: 1.0 };
+        let ops = table.need("op")?;
+        Ok(Self {
+            amount: table
+                .get("amount")
+                .map_or(Ok(default.amount), |f| f.value(Unit::Factor, share))?,
+            exact_volume: table
+                .get("exact_volume")
+                .map_or(Ok(default.exact_volume), |f| f.flag())?,
+            ops: ops.tables("[[asset.modifier.op]]")?.iter().map(read).collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(super) fn check(&self, body: &Body) -> Result<(), String> {
+        let (vertices, triangles) = (body.mesh.positions.len(), body.mesh.triangles.len());
+        sculpt::check(&self.ops, vertices, triangles).map_err(|e| e.to_string())
+    }
+
+    pub(super) fn deform(
+        &self,
+        moment: &Moment<'_>,
+        triangles: &[[u32; 3]],
+        positions: &mut [Vec3],
+        run: &Run<'_>,
+    ) -> Option<String> {
+        let ops = sculpt::partial(&self.ops, self.amount.at(moment.secs, moment.tracks));
+        if ops.is_empty() {
+            return None;
+        }
+        let params =
+            sculpt::Params { exact_volume: self.exact_volume, ..sculpt::Params::default() };
+        // Progress is counted in frames, not in edits.
+        let quiet = Run { progress: None, ..*run };
+        match sculpt::apply(positions, triangles, &ops, &params, &quiet) {
+            Ok(done) if done.report.warnings.is_empty() => None,
+            Ok(done) => Some(done.report.warnings.join("; ")),
+            Err(error) => Some(format!("{error}; left out of this frame")),
+        }
+    }
+}
+
+/// Reads an edit of one kind.
+type Reader = fn(&Table<'_>) -> Result<Op, Problem>;
+
+/// Reads one edit.
+fn read(table: &Table<'_>) -> Result<Op, Problem> {
+    let kinds: [(&str, Reader); 7] = [
+        ("move", |t| t.parse("kind").map(Op::Move)),
+        ("points", |t| t.parse("kind").map(Op::Points)),
+        ("paint", |t| t.parse("kind").map(Op::Paint)),
+        ("twist", |t| t.parse("kind").map(Op::Twist)),
+        ("bend", |t| t.parse("kind").map(Op::Bend)),
+        ("boundary", |t| t.parse("kind").map(Op::Boundary)),
+        ("curve", |t| t.parse("kind").map(Op::Curve)),
+    ];
+    let op = table.need("kind")?.choice(&kinds)?(table)?;
+    table.entries().try_for_each(|field| field.check_points(&ROWS))?;
+    let what = || format!("this {} cannot be carried out", op.name());
+    op.check().map_err(|problem| table.wrong(&what(), &problem.to_string()))?;
+    Ok(op)
+}
