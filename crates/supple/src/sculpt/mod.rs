@@ -1,5 +1,7 @@
 //! Shape editing by divergence-free vector fields.
 //!
+#![doc = include_str!("../../../../docs/pictures/sculpt.md")]
+//!
 //! Every edit is a plain value, an [`Op`]; [`apply`] runs a list of them on positions and triangles,
 //! and returns beside a [`Report`] the [`Path`] the points took, through which other points can be
 //! sent ([`Path::replay`]) and along which an edit can be taken back ([`Path::undo`]).

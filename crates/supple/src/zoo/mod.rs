@@ -1,5 +1,7 @@
 //! Procedural demo shapes and rigs: the same bits on every machine.
 //!
+#![doc = include_str!("../../../../docs/pictures/zoo.md")]
+//!
 //! Demos, tests and benchmarks run on a fresh machine without a download, so Supple grows its own
 //! models. Each has a name, no seed, and any number of triangles: the default is that of the paper
 //! that used such a model, where there is one. Y is up, creatures face +z with their feet on

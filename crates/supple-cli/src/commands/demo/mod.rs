@@ -44,6 +44,21 @@ const DEMOS: &[Demo] = &[
         document: include_str!("../../../../../scenes/boxer.toml"),
     },
     Demo {
+        name: "push",
+        what: "Sculpt: a tool pushed into a ball; the volume stays.",
+        document: include_str!("../../../../../scenes/push.toml"),
+    },
+    Demo {
+        name: "twist",
+        what: "Sculpt: a bar twisted by half a turn, exactly, without integration.",
+        document: include_str!("../../../../../scenes/twist.toml"),
+    },
+    Demo {
+        name: "bend",
+        what: "Sculpt: a bar bent by a right angle, its volume restored to rounding.",
+        document: include_str!("../../../../../scenes/bend.toml"),
+    },
+    Demo {
         name: "camel",
         what: "A walk cycle carried forward by a track.",
         document: include_str!("../../../../../scenes/camel.toml"),

@@ -3,6 +3,7 @@
 mod shot;
 pub(crate) mod stage;
 
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,6 +41,9 @@ pub(crate) struct Args {
     /// Turn once round the subject in this many frames
     #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"])]
     turntable: Option<u32>,
+    /// Take longer to make a PNG of about half the size
+    #[arg(long)]
+    small: bool,
     #[command(flatten)]
     look: Look,
 }
@@ -125,12 +129,12 @@ fn take(
         return turntable(args, stage, renderer, count, shell);
     }
     if let Some(count) = args.sheet {
-        return write(&sheet(args, stage, renderer, count, shell)?, &args.output);
+        return save(&sheet(args, stage, renderer, count, shell)?, args);
     }
     if is_picture && args.frames.is_none() {
         let frame = args.frame.unwrap_or(0);
         let shot = Shot::new(stage, &[frame], &args.look, shell)?;
-        return write(&shot.take(stage, frame, renderer, shell)?, &args.output);
+        return save(&shot.take(stage, frame, renderer, shell)?, args);
     }
     let frames = wanted_frames(stage, args.frames.clone())?;
     animate(args, stage, renderer, frames, shell)
@@ -223,7 +227,7 @@ fn compare(
     let mut after = Stage::open(other, shell)?;
     let picture =
         shot::before_after(stage, &mut after, args.frame.unwrap_or(0), args, renderer, shell)?;
-    write(&picture, &args.output)
+    save(&picture, args)
 }
 
 fn wanted_frames(stage: &Stage, asked: Option<Range<u32>>) -> anyhow::Result<Range<u32>> {
@@ -233,6 +237,15 @@ fn wanted_frames(stage: &Stage, asked: Option<Range<u32>>) -> anyhow::Result<Ran
         bail!("frames {}..{} were asked for, but there are {have}", frames.start, frames.end);
     }
     Ok(frames)
+}
+
+/// Writes a single picture as small as was asked for.
+fn save(picture: &Image, args: &Args) -> anyhow::Result<()> {
+    if !args.small {
+        return write(picture, &args.output);
+    }
+    let bytes = encode::png::encode_small(picture)?;
+    Ok(supple::io::save(&args.output, |out| out.write_all(&bytes))?)
 }
 
 pub(crate) fn write(picture: &Image, path: &Path) -> anyhow::Result<()> {
