@@ -21,6 +21,8 @@ pub struct Asset {
     pub nodes: Vec<Node>,
     /// The skins that bind meshes to nodes.
     pub skins: Vec<Skin>,
+    /// The cameras that nodes carry.
+    pub cameras: Vec<Camera>,
     /// The keyframed animations.
     pub clips: Vec<Clip>,
     /// The materials that groups of triangles name.
@@ -114,6 +116,32 @@ impl UvOrigin {
         }
         mesh
     }
+}
+
+/// A camera on a node: it looks along −z of the node's space, with y up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Camera {
+    /// Name in the file, or empty.
+    pub name: String,
+    /// Which node carries it.
+    pub node: u32,
+    /// What it sees.
+    pub lens: Lens,
+}
+
+/// What a camera sees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lens {
+    /// With perspective.
+    Perspective {
+        /// Angle from top to bottom, in radians.
+        fov_y: f32,
+    },
+    /// Without.
+    Orthographic {
+        /// Length from top to bottom.
+        height: f32,
+    },
 }
 
 /// How a surface looks, as far as Supple draws and carries it.

@@ -4,7 +4,7 @@ mod data;
 
 use data::test_data;
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
-use supple::asset::{Alpha, Image, Material, UvOrigin};
+use supple::asset::{Alpha, Camera, Image, Lens, Material, UvOrigin};
 use supple::io::uri::{Policy, fetcher, no_folder};
 use supple::io::{Take, gltf};
 use supple::mesh::{CornerAttribute, Group, MorphTarget, PointCloud, SkinWeights, Values};
@@ -74,6 +74,10 @@ fn specimen() -> Asset {
             inverse_bind: (0..6).map(|i| Mat4::from_translation(-Vec3::Y * i as f32)).collect(),
             root: Some(1),
         }],
+        cameras: vec![
+            Camera { name: "front".into(), node: 2, lens: Lens::Perspective { fov_y: 0.6 } },
+            Camera { name: String::new(), node: 3, lens: Lens::Orthographic { height: 2.5 } },
+        ],
         clips: vec![specimen_clip()],
         materials: vec![
             Material { name: "skin".into(), base_color_image: Some(0), ..Material::default() },

@@ -102,20 +102,13 @@ impl Shot {
     }
 }
 
-/// The camera of the command line, or of the scene.
+/// The camera of the command line, of the scene, or of the file.
 fn fixed_camera(stage: &Stage, look: &Look) -> Option<Camera> {
-    let perspective = |degrees: f64| Projection::Perspective { fov_y: degrees.to_radians() as f32 };
     if let (Some(eye), Some(target)) = (look.eye, look.target) {
-        return Some(Camera { eye, target, up: look.up, projection: perspective(look.fov) });
+        let projection = Projection::Perspective { fov_y: look.fov.to_radians() as f32 };
+        return Some(Camera { eye, target, up: look.up, projection });
     }
-    let camera = stage.player().scene().camera.filter(|_| look.from.is_none())?;
-    let vector = |v: [f64; 3]| glam::DVec3::from(v).as_vec3();
-    Some(Camera {
-        eye: vector(camera.eye),
-        target: vector(camera.target),
-        up: vector(camera.up),
-        projection: perspective(camera.fov),
-    })
+    stage.camera().filter(|_| look.from.is_none())
 }
 
 /// A few frames that stand for all of them, the first and the last among them.

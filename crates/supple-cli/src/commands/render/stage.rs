@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use supple::Asset;
+use supple::asset::Lens;
 use supple::player::{Frame, Player};
+use supple::rig::Hierarchy;
 use supple::scene::{Folder, Keyframes, Motion, Scene, Source, Time};
+use supple_gpu::camera::{Camera, Projection};
 use supple_gpu::texture::paints_of;
 use supple_gpu::view::Paint;
 
@@ -15,6 +18,8 @@ use crate::shell::Shell;
 /// A scene being played, with what its surfaces look like.
 pub(crate) struct Stage {
     player: Player,
+    /// The first camera of the file.
+    camera: Option<Camera>,
     paints: Vec<Vec<Paint>>,
 }
 
@@ -43,11 +48,12 @@ impl Stage {
             let keyframes = Keyframes { start, ..Keyframes::default() };
             scene.assets[0].motion = Motion::Keyframes(keyframes);
         }
+        let camera = first_camera(&asset)?;
         let mut asset = Some(as_mesh(asset));
         let mut load = |_: &Source| asset.take().ok_or_else(|| "loaded twice".into());
         let here = Folder::new(Path::new("."));
         let player = Player::new(&scene, &here, &mut load, &shell.quiet_run())?;
-        Ok(Self::of(player, shell))
+        Ok(Self { camera, ..Self::of(player, shell) })
     }
 
     pub(crate) fn of(player: Player, shell: &Shell) -> Self {
@@ -57,11 +63,24 @@ impl Stage {
             shell.warn(&cast.actor.name, &warnings);
             paints.push(of_body);
         }
-        Self { player, paints }
+        Self { player, camera: None, paints }
     }
 
     pub(crate) fn player(&self) -> &Player {
         &self.player
+    }
+
+    /// The camera of the scene, or of the file.
+    pub(crate) fn camera(&self) -> Option<Camera> {
+        let Some(camera) = self.player.scene().camera else { return self.camera };
+        let vector = |v: [f64; 3]| glam::DVec3::from(v).as_vec3();
+        let fov_y = camera.fov.to_radians() as f32;
+        Some(Camera {
+            eye: vector(camera.eye),
+            target: vector(camera.target),
+            up: vector(camera.up),
+            projection: Projection::Perspective { fov_y },
+        })
     }
 
     pub(crate) fn paints(&self, body: usize) -> &[Paint] {
@@ -83,6 +102,19 @@ impl Stage {
         }
         Ok(self.player.frame(i, &shell.quiet_run())?)
     }
+}
+
+/// The first camera of a file, where it is at rest.
+fn first_camera(asset: &Asset) -> anyhow::Result<Option<Camera>> {
+    let Some(camera) = asset.cameras.first() else { return Ok(None) };
+    let locals: Vec<_> = asset.nodes.iter().map(|node| node.local).collect();
+    let globals = Hierarchy::new(&asset.nodes)?.globals(&locals);
+    let projection = match camera.lens {
+        Lens::Perspective { fov_y } => Projection::Perspective { fov_y },
+        Lens::Orthographic { height } => Projection::Orthographic { height },
+    };
+    let place = globals.get(camera.node as usize).copied().unwrap_or_default();
+    Ok(Some(Camera::from_matrix(place, projection, 1.0)))
 }
 
 /// The one baked GLB of a folder.

@@ -35,7 +35,7 @@ pub(super) struct Document<'a> {
     #[serde(default)]
     pub(super) scenes: Vec<de::IgnoredAny>,
     #[serde(default)]
-    pub(super) cameras: Vec<de::IgnoredAny>,
+    pub(super) cameras: Vec<Camera>,
     #[serde(default)]
     pub(super) skins: Vec<Skin>,
     #[serde(default)]
@@ -147,8 +147,27 @@ pub(super) struct Node {
     pub(super) scale: Option<[f32; 3]>,
     pub(super) mesh: Option<Int>,
     pub(super) skin: Option<Int>,
+    pub(super) camera: Option<Int>,
     #[serde(default)]
     pub(super) weights: Vec<f32>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Camera {
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) perspective: Option<Perspective>,
+    pub(super) orthographic: Option<Orthographic>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Perspective {
+    pub(super) yfov: f32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Orthographic {
+    pub(super) ymag: f32,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,7 +1,7 @@
 //! glTF 2.0, text and binary.
 //!
 //! Reading gives everything an [`Asset`](crate::Asset) can hold: meshes with all their attributes,
-//! skin weights in any number of sets, morph targets, the node hierarchy, skins, animations,
+//! skin weights in any number of sets, morph targets, the node hierarchy, skins, animations, cameras,
 //! materials and base colour pictures. What cannot be kept is told in a warning.
 //!
 //! | in the file | in Supple |
@@ -15,6 +15,7 @@
 
 mod accessor;
 mod buffer;
+mod camera;
 mod clip;
 mod container;
 mod document;

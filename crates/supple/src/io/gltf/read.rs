@@ -4,7 +4,7 @@ use glam::Mat4;
 
 use super::accessor::Data;
 use super::document::{self, Document};
-use super::{clip, container, material, mesh, scene};
+use super::{camera, clip, container, material, mesh, scene};
 use crate::asset::{Asset, UvOrigin};
 use crate::io::uri::FetchError;
 use crate::io::{Malformed, Place, Warning};
@@ -39,6 +39,7 @@ pub fn read(
     let became = read_meshes(&document, &data, &mut asset, warnings)?;
     let mesh_of: Vec<Option<u32>> = became.iter().map(|b| b.mesh).collect();
     asset.nodes = scene::nodes(&document, &mesh_of, warnings)?;
+    asset.cameras = camera::read(&document, warnings)?;
     place_clouds(&document, &became, &mut asset, warnings);
     asset.skins = scene::skins(&document, &data, warnings)?;
     scene::check_instances(&mut asset.nodes, &asset.meshes, &asset.skins, warnings)?;
@@ -165,9 +166,6 @@ fn note_what_is_left_out(document: &Document<'_>, asset: &Asset, warnings: &mut 
     let mut note = |place: &str, what: &str| {
         warnings.push(Warning::new(Place::Json(place.to_owned()), what));
     };
-    if !document.cameras.is_empty() {
-        note("cameras", "cameras were left out");
-    }
     if document.scenes.len() > 1 {
         note("scenes", "several scenes were read as one");
     }

@@ -8,7 +8,7 @@ use glam::{Mat4, Quat, Vec3, Vec4};
 use serde_json::{Map, Value, json};
 
 use super::buffer::{Buffer, Layout, Target, insert_list};
-use super::write_mesh;
+use super::{camera, write_mesh};
 use crate::asset::{Alpha, Asset, Material, UvOrigin};
 use crate::mesh::{PointCloud, TriMesh};
 use crate::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
@@ -134,6 +134,7 @@ fn document<'a>(
         document.insert("scene".to_owned(), json!(0));
         document.insert("scenes".to_owned(), json!([{ "nodes": roots }]));
     }
+    camera::write(&asset.cameras, &mut nodes, &mut document);
     insert_list(&mut document, "nodes", nodes);
     let mut pictures = Pictures::default();
     let materials = asset.materials.iter().map(|m| pictures.material(m, asset, buffer)).collect();
