@@ -24,7 +24,7 @@ fn ok(folder: &Path, args: &[&str]) -> String {
 
 /// Runs a command that must succeed with `--json`.
 fn json(folder: &Path, args: &[&str]) -> Value {
-    serde_json::from_str(&ok(folder, &[args, &["--json"]].concat())).expect("JSON")
+    serde_json::from_str(&ok(folder, &[&["--json"], args].concat())).expect("JSON")
 }
 
 /// Runs a command that must fail and gives its error.
@@ -169,5 +169,54 @@ fn completions_name_every_command() {
     let script = ok(folder.path(), &["completions", "bash"]);
     for command in ["info", "check", "convert", "new", "bake", "demo", "zoo", "bench"] {
         assert!(script.contains(command), "bash completions lack {command}");
+    }
+}
+
+/// `deform` with `--json` after its operations.
+fn json_after(folder: &Path, words: &[&str]) -> Value {
+    let told = ok(folder, &[&["deform"], words, &["--json"]].concat());
+    serde_json::from_str(&told).expect("JSON")
+}
+
+#[test]
+fn deform_runs_the_lines_of_its_help() {
+    let folder = tempfile::tempdir().unwrap();
+    zoo(folder.path(), "ball", "5120", "ball.ply");
+    zoo(folder.path(), "bar", "3328", "bar.ply");
+    let lines = [
+        "ball.ply -o out.ply move --center 0,0,1.4 --by 0,0,-1.2 --inner 0.3 --outer 1.2",
+        "bar.ply -o out.ply twist --center 0,0,0 --axis 1,0,0 --degrees 180 --from -2 --to 2",
+        "bar.ply -o out.ply bend --center 0,0,0 --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4",
+        "bar.ply -o out.ply --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 5",
+    ];
+    for line in lines {
+        let words: Vec<_> = line.split(' ').collect();
+        let told = json(folder.path(), &[&["deform"], &words[..]].concat());
+        let error = told["volume_error"].as_f64().unwrap().abs();
+        let after = json_after(folder.path(), &words);
+        assert_eq!(after, told, "--json may stand at the end");
+        let bound = if line.contains("exact") { 1e-6 } else { 2e-3 };
+        assert!(error < bound, "{line}: volume error {error}");
+        let check = json(folder.path(), &["check", words[0], "out.ply"]);
+        assert_eq!(check["self_intersections_deformed"], 0, "{line} folds");
+    }
+    let wrong = ["deform", "bar.ply", "-o", "o.ply", "move", "--center", "0,0,0", "--by", "1,0,0"];
+    let wrong = error(folder.path(), &[&wrong[..], &["--inner", "2", "--outer", "1"]].concat());
+    assert!(wrong.contains("larger than the inner radius"), "{wrong}");
+}
+
+#[test]
+fn render_and_demo_write_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    zoo(folder.path(), "torus", "600", "torus.ply");
+    ok(folder.path(), &["render", "torus.ply", "-o", "torus.png", "--size", "96x64"]);
+    let picture = fs::read(folder.path().join("torus.png")).unwrap();
+    assert!(picture.starts_with(b"\x89PNG"), "a PNG file");
+    let unknown =
+        error(folder.path(), &["render", "torus.ply", "-o", "torus.png", "--field", "heat"]);
+    assert!(unknown.contains("displacement"), "lists the fields there are: {unknown}");
+    ok(folder.path(), &["demo", "twist", "-o", "out"]);
+    for file in ["index.html", "twist.glb", "twist.png", "twist.toml"] {
+        assert!(folder.path().join("out").join(file).exists(), "the demo wrote no {file}");
     }
 }

@@ -61,12 +61,17 @@ struct Told<'a> {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let ops = match ops::parse(&args.operations) {
+    // Switches of the whole command may also follow the operations.
+    let is_switch = |word: &&String| matches!(word.as_str(), "--json" | "--exact-volume");
+    let (switches, words): (Vec<_>, Vec<_>) = args.operations.iter().partition(is_switch);
+    let given = |switch: &str| switches.iter().any(|word| *word == switch);
+    let ops = match ops::parse(&words) {
         Ok(ops) => ops,
         Err(error) => return Ok(ops::explain(&error)),
     };
     let mut asset = deformable(&args.input, shell)?;
-    let params = sculpt::Params { exact_volume: args.exact_volume, ..sculpt::Params::default() };
+    let exact_volume = args.exact_volume || given("--exact-volume");
+    let params = sculpt::Params { exact_volume, ..sculpt::Params::default() };
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
         let (positions, triangles) = match (&mut asset.meshes[..], &mut asset.clouds[..]) {
             ([mesh, ..], _) => (&mut mesh.positions, &mesh.triangles[..]),
@@ -81,7 +86,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.warn("deform", &report.warnings);
-    tell(&report, shell)?;
+    tell(&report, given("--json"), shell)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -108,9 +113,9 @@ fn refresh_normals(mesh: &mut TriMesh, shell: &Shell) {
     }
 }
 
-fn tell(report: &Report, shell: &Shell) -> anyhow::Result<()> {
+fn tell(report: &Report, json: bool, shell: &Shell) -> anyhow::Result<()> {
     let volume_error = report.volume_error();
-    if shell.options().json {
+    if json || shell.options().json {
         return shell.print_json(&Told { report, volume_error });
     }
     shell.say(format!("{} vertices moved, by up to {}", report.moved, report.max_displacement));

@@ -29,8 +29,8 @@ enum Line {
 }
 
 /// Splits the words at the names of operations and parses each.
-pub(super) fn parse(words: &[String]) -> Result<Vec<Op>, clap::Error> {
-    let mut lines: Vec<&[String]> = Vec::new();
+pub(super) fn parse(words: &[&String]) -> Result<Vec<Op>, clap::Error> {
+    let mut lines: Vec<&[&String]> = Vec::new();
     let mut start = 0;
     for i in 1..=words.len() {
         if i == words.len() || NAMES.contains(&words[i].as_str()) {
