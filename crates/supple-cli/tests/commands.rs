@@ -215,6 +215,12 @@ fn render_and_demo_write_pictures() {
     let unknown =
         error(folder.path(), &["render", "torus.ply", "-o", "torus.png", "--field", "heat"]);
     assert!(unknown.contains("displacement"), "lists the fields there are: {unknown}");
+    fs::write(folder.path().join("points.obj"), "v 0 0 0\nv 1 0 0\n").unwrap();
+    fs::write(folder.path().join("nothing.toml"), "supple = 1\n").unwrap();
+    for file in ["points.obj", "nothing.toml"] {
+        let bare = error(folder.path(), &["render", file, "-o", "bare.png", "--size", "96x64"]);
+        assert!(bare.contains("no triangles"), "{file}: never an empty picture: {bare}");
+    }
     ok(folder.path(), &["demo", "twist", "-o", "out"]);
     for file in ["index.html", "twist.glb", "twist.png", "twist.toml"] {
         assert!(folder.path().join("out").join(file).exists(), "the demo wrote no {file}");

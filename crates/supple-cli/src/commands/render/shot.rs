@@ -34,6 +34,9 @@ impl Shot {
         look: &Look,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
+        if stage.player().cast().iter().all(|cast| cast.body.mesh.triangles.is_empty()) {
+            bail!("there are no triangles to draw: name a mesh, or a scene with one");
+        }
         let ratio = aspect(look.size);
         let mut framing = match look.from {
             Some(direction) if direction.length_squared() > 0.0 => {
