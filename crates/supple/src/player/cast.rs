@@ -138,21 +138,14 @@ impl Cast {
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
         let drive = Drive::new(actor, &loaded, folder)?;
-        for (i, modifier) in actor.modifiers.iter().enumerate() {
-            modifier.check(&body).map_err(|what| PlayerError::Modifier {
-                asset: actor.name.clone(),
-                number: i + 1,
-                kind: modifier.kind(),
-                what,
-            })?;
-        }
+        let actor = with_tools(actor, &body, load, run)?;
         let placement = actor.placement.affine();
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
-        Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement })
+        Ok(Self { actor, body, rest, rest_volume, drive, placement })
     }
 
     /// What its modifiers remember before the first tick.
@@ -341,6 +334,30 @@ impl Drive {
             Err(source) => Err(PlayerError::Path { asset, path, source }),
         }
     }
+}
+
+/// The actor with all that its modifiers name, checked against the body.
+fn with_tools(
+    actor: &Actor,
+    body: &Body,
+    load: Load<'_>,
+    run: &Run<'_>,
+) -> Result<Actor, PlayerError> {
+    let mut actor = actor.clone();
+    for (i, modifier) in actor.modifiers.iter_mut().enumerate() {
+        let wrong = |kind, what| PlayerError::Modifier {
+            asset: actor.name.clone(),
+            number: i + 1,
+            kind,
+            what,
+        };
+        let kind = modifier.kind();
+        let loaded =
+            modifier.load(&mut |source| Ok(Body::from_asset(&load(source)?)?.rest_mesh(run)));
+        loaded.map_err(|error| wrong(kind, error.to_string()))?;
+        modifier.check(body).map_err(|what| wrong(kind, what))?;
+    }
+    Ok(actor)
 }
 
 /// The placed body at rest, for writers: one mesh on one node.

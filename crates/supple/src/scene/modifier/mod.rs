@@ -25,9 +25,13 @@ use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::document::Table;
-use super::{Problem, Tracks};
+use super::{Problem, Source, Tracks};
 use crate::Run;
+use crate::mesh::TriMesh;
 use crate::rig::{Body, Pose};
+
+/// Why something a modifier names could not be loaded.
+pub(crate) type LoadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// One thing that happens to a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,6 +107,29 @@ impl Modifier {
             Kind::Morph => morph::Params::read(table).map(Self::Morph),
             Kind::Follow => follow::Params::read(table).map(Self::Follow),
             Kind::Sculpt => sculpt::Params::read(table).map(Self::Sculpt),
+        }
+    }
+
+    /// Loads the files it names; what it holds afterwards needs none.
+    ///
+    /// # Errors
+    ///
+    /// What `load` says.
+    pub(crate) fn load(
+        &mut self,
+        load: &mut dyn FnMut(&Source) -> Result<TriMesh, LoadError>,
+    ) -> Result<(), LoadError> {
+        match self {
+            Self::Sculpt(params) => params.load(load),
+            Self::Place(_) | Self::Morph(_) | Self::Follow(_) => Ok(()),
+        }
+    }
+
+    /// The meshes it loaded: positions and triangles of each.
+    pub(crate) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
+        match self {
+            Self::Sculpt(params) => params.loaded(),
+            Self::Place(_) | Self::Morph(_) | Self::Follow(_) => Vec::new(),
         }
     }
 
