@@ -143,6 +143,7 @@ impl Cast {
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
         let drive = Drive::new(actor, &loaded, folder)?;
+        let actor = with_tools(actor, load, run)?;
         let placement = actor.placement.affine();
         let prepare = |(number, modifier): (usize, &Modifier)| {
             modifier.prepare(&body, &placement).map_err(|what| PlayerError::Modifier {
@@ -158,7 +159,7 @@ impl Cast {
         }
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
-        Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement, prepared })
+        Ok(Self { actor, body, rest, rest_volume, drive, placement, prepared })
     }
 
     /// What its modifiers remember before the first tick, which is at the moment.
@@ -356,6 +357,23 @@ impl Drive {
             Err(source) => Err(PlayerError::Path { asset, path, source }),
         }
     }
+}
+
+/// The actor with all that its modifiers name.
+fn with_tools(actor: &Actor, load: Load<'_>, run: &Run<'_>) -> Result<Actor, PlayerError> {
+    let mut actor = actor.clone();
+    for (i, modifier) in actor.modifiers.iter_mut().enumerate() {
+        let kind = modifier.kind();
+        let loaded =
+            modifier.load(&mut |source| Ok(Body::from_asset(&load(source)?)?.rest_mesh(run)));
+        loaded.map_err(|error| PlayerError::Modifier {
+            asset: actor.name.clone(),
+            number: i + 1,
+            kind,
+            what: error.to_string(),
+        })?;
+    }
+    Ok(actor)
 }
 
 /// The placed body at rest, for writers: one mesh on one node.

@@ -1,11 +1,12 @@
 //! A hash of all that decides where vertices go, to tell whether stored frames are still right.
 
 use bytemuck::cast_slice;
+use glam::Vec3;
 
 use super::Cast;
 use super::cast::Drive;
 use crate::rig::{Body, Clip, Track, Transform};
-use crate::scene::Scene;
+use crate::scene::{Modifier, Scene};
 
 /// Raised when the same scene gives other frames than before.
 const FRAMES_VERSION: u32 = 1;
@@ -19,6 +20,7 @@ pub(super) fn of(scene: &Scene, cast: &[Cast]) -> [u8; 32] {
     hash.bytes(moving.to_toml().as_bytes());
     for cast in cast {
         hash.body(&cast.body);
+        cast.actor.modifiers.iter().flat_map(Modifier::loaded).for_each(|tool| hash.tool(tool));
         match &cast.drive {
             Drive::Still => {}
             Drive::Clip { clip, .. } => hash.clip(clip),
@@ -35,6 +37,11 @@ impl Hash {
     fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(&(bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
+    }
+
+    fn tool(&mut self, (positions, triangles): (&[Vec3], &[[u32; 3]])) {
+        self.bytes(cast_slice(positions));
+        self.bytes(cast_slice(triangles));
     }
 
     fn body(&mut self, body: &Body) {

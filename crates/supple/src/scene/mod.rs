@@ -38,7 +38,7 @@
 //! amount = 1                      # how much of the edits, from 0 to 1
 //!
 //! [[asset.modifier.op]]           # in the order they are carried out
-//! kind = "twist"                  # or "move", "points", "paint", "bend", "boundary", "curve"
+//! kind = "twist"                  # or "move", "points", "paint", "stamp", "bend", "boundary", "curve"
 //! degrees = 180
 //!
 //! [track.lift]

@@ -11,6 +11,7 @@
 //! | [`Move`] | drags a sphere, capsule or box along a path; what is inside follows, what is around makes room |
 //! | [`Points`] | drags a set of points and what is near them |
 //! | [`Paint`] | pushes the surface in or out along a stroke |
+//! | [`Stamp`] | pushes a closed mesh into the shape, which makes room for it |
 //! | [`Twist`] | turns about an axis, more with the height; exact, no integration |
 //! | [`Bend`] | bends about an axis; exact, no integration |
 //! | [`Curve`] | guides part of a surface along a curve |
@@ -58,6 +59,7 @@ mod path;
 mod points;
 pub mod printed;
 mod regions;
+mod stamp;
 mod tool;
 mod twist;
 
@@ -75,6 +77,7 @@ pub use partial::partial;
 pub use path::{NotReversible, Path, Stage, Stored};
 pub use points::Points;
 pub use regions::Part;
+pub use stamp::{Stamp, ToolShape};
 pub use tool::{Keep, Mirror, Tool};
 pub use twist::{Twist, TwistMap};
 
@@ -92,6 +95,8 @@ pub enum Op {
     Points(Points),
     /// Push in or out along a stroke.
     Paint(Paint),
+    /// Push a mesh into it.
+    Stamp(Stamp),
     /// Turn about an axis.
     Twist(Twist),
     /// Bend about an axis.
@@ -151,6 +156,13 @@ pub struct Outcome {
     pub path: Path,
 }
 
+/// What one edit did.
+struct Done {
+    stage: Stage,
+    taken: pathline::Report,
+    warnings: Vec<String>,
+}
+
 impl Op {
     /// Its name on the command line and in scenes.
     #[must_use]
@@ -159,6 +171,7 @@ impl Op {
             Self::Move(_) => "move",
             Self::Points(_) => "points",
             Self::Paint(_) => "paint",
+            Self::Stamp(_) => "stamp",
             Self::Twist(_) => "twist",
             Self::Bend(_) => "bend",
             Self::Boundary(_) => "boundary",
@@ -176,6 +189,7 @@ impl Op {
             Self::Move(op) => op.flow().map(drop),
             Self::Points(op) => op.flow().map(drop),
             Self::Paint(op) => op.check(),
+            Self::Stamp(op) => op.check(),
             Self::Twist(op) => op.prepare().map(drop),
             Self::Bend(op) => op.prepare().map(drop),
             Self::Boundary(op) => op.check(),
@@ -187,7 +201,9 @@ impl Op {
     fn check_on(&self, vertices: usize, triangles: usize) -> Result<(), Problem> {
         self.check()?;
         match self {
-            Self::Paint(_) | Self::Boundary(_) | Self::Curve(_) if triangles == 0 => {
+            Self::Paint(_) | Self::Stamp(_) | Self::Boundary(_) | Self::Curve(_)
+                if triangles == 0 =>
+            {
                 Err(Problem::NeedsTriangles { what: "the edit follows it" })
             }
             Self::Curve(op) => op.extent.check_on(vertices),
@@ -201,25 +217,27 @@ impl Op {
         triangles: &[[u32; 3]],
         params: &pathline::Params,
         run: &Run<'_>,
-    ) -> Result<(Stage, pathline::Report), Problem> {
+    ) -> Result<Done, Problem> {
         let exact = pathline::Report::default();
-        match self {
-            Self::Move(op) => path::flow_through(op.flow()?, positions, params, run),
-            Self::Points(op) => path::flow_through(op.flow()?, positions, params, run),
-            Self::Paint(op) => op.run(positions, triangles, params, run),
-            Self::Twist(op) => Ok((Stage::Twist(op.run(positions, triangles, run)?), exact)),
-            Self::Bend(op) => Ok((Stage::Bend(op.run(positions, triangles, run)?), exact)),
+        let (stage, taken) = match self {
+            Self::Move(op) => path::flow_through(op.flow()?, positions, params, run)?,
+            Self::Points(op) => path::flow_through(op.flow()?, positions, params, run)?,
+            Self::Paint(op) => op.run(positions, triangles, params, run)?,
+            Self::Stamp(op) => return op.run(positions, triangles, params, run),
+            Self::Twist(op) => (Stage::Twist(op.run(positions, triangles, run)?), exact),
+            Self::Bend(op) => (Stage::Bend(op.run(positions, triangles, run)?), exact),
             Self::Boundary(op) => {
                 let (map, report) = op.run(positions, triangles, params, run)?;
-                Ok((Stage::Boundary(map), report))
+                (Stage::Boundary(map), report)
             }
             Self::Curve(op) => {
                 let before = positions.to_vec();
                 let (values, steps) = op.run(positions, triangles, run)?;
                 let stored = Stored { before, after: positions.to_vec(), values };
-                Ok((Stage::Stored(stored), pathline::Report { steps, ..exact }))
+                (Stage::Stored(stored), pathline::Report { steps, ..exact })
             }
-        }
+        };
+        Ok(Done { stage, taken, warnings: Vec::new() })
     }
 }
 
@@ -276,11 +294,14 @@ fn apply_all(
     let mut path = Path::default();
     let mut done = pathline::Report::default();
     let mut freedom = vec![0.0; positions.len()];
+    let mut warnings = Vec::new();
     for (index, op) in ops.iter().enumerate() {
         let fail = |problem| Error { number: index + 1, name: op.name(), problem };
         let before = params.exact_volume.then(|| positions.to_vec());
-        let (stage, taken) =
+        let Done { stage, taken, warnings: told } =
             op.run(positions, triangles, &params.integration, run).map_err(fail)?;
+        warnings
+            .extend(told.iter().map(|w| format!("operation {} ({}): {w}", index + 1, op.name())));
         if let Some(before) = before {
             freedom::combine(&mut freedom, &stage, &before, positions, run);
         }
@@ -288,7 +309,6 @@ fn apply_all(
         done = done.and(taken);
         run.report(index as u64 + 1, ops.len() as u64);
     }
-    let mut warnings = Vec::new();
     if done.frozen > 0 {
         let frozen = done.frozen;
         warnings.push(format!("{frozen} points met a singular place of the motion and stayed"));

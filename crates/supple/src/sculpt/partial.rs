@@ -47,6 +47,7 @@ impl Op {
             Self::Move(op) => op.by = cut_way(&op.by, share),
             Self::Points(op) => op.by = cut_way(&op.by, share),
             Self::Paint(op) => op.depth *= share,
+            Self::Stamp(op) => op.by = cut_way(&op.by, share),
             Self::Twist(op) => op.degrees *= share,
             Self::Bend(op) => op.degrees *= share,
             Self::Boundary(op) => op.knob = op.knob.cut(share),

@@ -28,10 +28,14 @@ use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::document::Table;
-use super::{Problem, Tracks};
+use super::{Problem, Source, Tracks};
 use crate::Run;
+use crate::mesh::TriMesh;
 use crate::rig::{Body, Pose};
 use crate::secondary::{Flesh, Report, State};
+
+/// Why something a modifier names could not be loaded.
+pub(crate) type LoadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// One thing that happens to a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,6 +163,29 @@ impl Modifier {
             ("secondary", |t| secondary::Params::read(t).map(Self::Secondary)),
         ];
         table.need("kind")?.choice(&kinds)?(table)
+    }
+
+    /// Loads the files it names; what it holds afterwards needs none.
+    ///
+    /// # Errors
+    ///
+    /// What `load` says.
+    pub(crate) fn load(
+        &mut self,
+        load: &mut dyn FnMut(&Source) -> Result<TriMesh, LoadError>,
+    ) -> Result<(), LoadError> {
+        match self {
+            Self::Sculpt(params) => params.load(load),
+            Self::Place(_) | Self::Morph(_) | Self::Follow(_) | Self::Secondary(_) => Ok(()),
+        }
+    }
+
+    /// The meshes it loaded: positions and triangles of each.
+    pub(crate) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
+        match self {
+            Self::Sculpt(params) => params.loaded(),
+            Self::Place(_) | Self::Morph(_) | Self::Follow(_) | Self::Secondary(_) => Vec::new(),
+        }
     }
 
     /// Checks that it can be applied to a body, whose rest pose stands where `placement` puts it, and

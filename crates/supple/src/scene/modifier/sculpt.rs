@@ -3,7 +3,8 @@
 //! The edits are those of [`crate::sculpt`], with their parameters as keys; each is a table
 //! `[[asset.modifier.op]]` whose `kind` is the edit's name. They act on the body as posed and placed:
 //! lengths and places are those of the scene. `amount` is how far along the list the body is
-//! ([`sculpt::partial`]); a track makes the edits happen over time.
+//! ([`sculpt::partial`]); a track makes the edits happen over time. The tool of a stamp is
+//! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out.
 //!
 //! # Limits
 //!
@@ -35,12 +36,13 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::Moment;
+use super::{LoadError, Moment};
 use crate::Run;
+use crate::mesh::TriMesh;
 use crate::rig::Body;
-use crate::scene::document::{Range, Table};
-use crate::scene::{Problem, Unit, Value};
-use crate::sculpt::{self, Op};
+use crate::scene::document::{Field, Range, Table};
+use crate::scene::{Problem, Source, Unit, Value};
+use crate::sculpt::{self, Op, Stamp, ToolShape};
 
 /// Keys of edits under which a row of numbers is not a point: values and vertices.
 const ROWS: [&str; 3] = ["values", "inner", "outer"];
@@ -80,6 +82,35 @@ impl Params {
         })
     }
 
+    /// Puts meshes in the places of the names of tools.
+    pub(super) fn load(
+        &mut self,
+        load: &mut dyn FnMut(&Source) -> Result<TriMesh, LoadError>,
+    ) -> Result<(), LoadError> {
+        for op in &mut self.ops {
+            let Op::Stamp(stamp) = op else { continue };
+            let source = match &stamp.tool {
+                ToolShape::Mesh { .. } => continue,
+                ToolShape::File(file) => Source::File { file: file.clone() },
+                ToolShape::Zoo(zoo) => Source::Zoo { zoo: zoo.clone(), triangles: None },
+            };
+            let mesh = load(&source)?;
+            stamp.tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
+        }
+        Ok(())
+    }
+
+    /// The meshes of its tools.
+    pub(super) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
+        let tool = |op| match op {
+            &Op::Stamp(Stamp {
+                tool: ToolShape::Mesh { ref positions, ref triangles }, ..
+            }) => Some((&positions[..], &triangles[..])),
+            _ => None,
+        };
+        self.ops.iter().filter_map(tool).collect()
+    }
+
     pub(super) fn check(&self, body: &Body) -> Result<(), String> {
         let (vertices, triangles) = (body.mesh.positions.len(), body.mesh.triangles.len());
         sculpt::check(&self.ops, vertices, triangles).map_err(|e| e.to_string())
@@ -113,10 +144,11 @@ type Reader = fn(&Table<'_>) -> Result<Op, Problem>;
 
 /// Reads one edit.
 fn read(table: &Table<'_>) -> Result<Op, Problem> {
-    let kinds: [(&str, Reader); 7] = [
+    let kinds: [(&str, Reader); 8] = [
         ("move", |t| t.parse("kind").map(Op::Move)),
         ("points", |t| t.parse("kind").map(Op::Points)),
         ("paint", |t| t.parse("kind").map(Op::Paint)),
+        ("stamp", |t| t.parse("kind").map(Op::Stamp)),
         ("twist", |t| t.parse("kind").map(Op::Twist)),
         ("bend", |t| t.parse("kind").map(Op::Bend)),
         ("boundary", |t| t.parse("kind").map(Op::Boundary)),
@@ -124,7 +156,22 @@ fn read(table: &Table<'_>) -> Result<Op, Problem> {
     ];
     let op = table.need("kind")?.choice(&kinds)?(table)?;
     table.entries().try_for_each(|field| field.check_points(&ROWS))?;
+    if let (Op::Stamp(_), Some(tool)) = (&op, table.get("tool")) {
+        check_tool(&tool)?;
+    }
     let what = || format!("this {} cannot be carried out", op.name());
     op.check().map_err(|problem| table.wrong(&what(), &problem.to_string()))?;
     Ok(op)
+}
+
+/// Refuses a tool whose file or model is not there.
+fn check_tool(tool: &Field<'_>) -> Result<(), Problem> {
+    let table = tool.table("tool = { file = \"tool.ply\" }")?;
+    if let Some(file) = table.get("file") {
+        file.file()?;
+    }
+    if let Some(zoo) = table.get("zoo") {
+        zoo.zoo()?;
+    }
+    Ok(())
 }
