@@ -20,7 +20,8 @@
 //! # Limits
 //!
 //! A field keeps volume, a mesh moved through it only up to the size of its triangles (of the order of
-//! one over the vertices). [`Params::exact_volume`] takes that error away.
+//! one over the vertices). [`Params::exact_volume`] takes that error away. Edits that live on the surface
+//! may make parts of it meet that are far apart along it; [`Params::on_contact`] tells, or stops there.
 //!
 //! # References
 //!
@@ -46,6 +47,7 @@
 
 mod bend;
 mod boundary;
+mod contact;
 mod curve;
 mod cylinder;
 mod drag;
@@ -60,6 +62,7 @@ mod points;
 pub mod printed;
 mod regions;
 mod stamp;
+mod surface;
 mod tool;
 mod twist;
 
@@ -68,6 +71,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bend::{Bend, BendMap};
 pub use boundary::{Boundary, BoundaryMap, Knob};
+pub use contact::{Contact, OnContact};
 pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
@@ -116,6 +120,9 @@ pub struct Params {
     /// Restore the volume exactly at the end, by moving along the normals what was partly moved. What
     /// lies in the last edit's inner region and what no edit moved stays where it is. Off by default.
     pub exact_volume: bool,
+    /// What to do where parts of the surface meet that an edit between curves, along a curve or about an
+    /// axis moves towards each other. They are reported by default.
+    pub on_contact: OnContact,
 }
 
 /// What the edits did.
@@ -131,6 +138,9 @@ pub struct Report {
     pub volume_before: f64,
     /// Signed volume after.
     pub volume_after: f64,
+    /// Where parts of the surface met, for each edit that made them.
+    #[serde(default)]
+    pub contacts: Vec<Contact>,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
@@ -195,6 +205,11 @@ impl Op {
             Self::Boundary(op) => op.check(),
             Self::Curve(op) => op.ride().map(drop),
         }
+    }
+
+    /// True if parts of a surface that were apart may meet.
+    fn may_meet_itself(&self) -> bool {
+        matches!(self, Self::Bend(_) | Self::Boundary(_) | Self::Curve(_))
     }
 
     /// Checks that it fits a surface of so many vertices.
@@ -271,9 +286,10 @@ pub fn apply(
     let rest = positions.to_vec();
     let result = apply_all(positions, triangles, ops, params, run);
     match result {
-        Ok((path, done, warnings)) => {
+        Ok((path, told)) => {
             let measured = measure(&rest, positions, triangles, run);
-            let report = Report { steps: done.steps, warnings, ..measured };
+            let Report { steps, contacts, warnings, .. } = told;
+            let report = Report { steps, contacts, warnings, ..measured };
             Ok(Outcome { report, path })
         }
         Err(error) => {
@@ -289,39 +305,40 @@ fn apply_all(
     ops: &[Op],
     params: &Params,
     run: &Run<'_>,
-) -> Result<(Path, pathline::Report, Vec<String>), Error> {
+) -> Result<(Path, Report), Error> {
     let target = volume(positions, triangles, run);
-    let mut path = Path::default();
-    let mut done = pathline::Report::default();
+    let (mut path, mut told, mut frozen) = (Path::default(), Report::default(), 0);
     let mut freedom = vec![0.0; positions.len()];
-    let mut warnings = Vec::new();
     for (index, op) in ops.iter().enumerate() {
         let fail = |problem| Error { number: index + 1, name: op.name(), problem };
         let before = params.exact_volume.then(|| positions.to_vec());
-        let Done { stage, taken, warnings: told } =
-            op.run(positions, triangles, &params.integration, run).map_err(fail)?;
-        warnings
-            .extend(told.iter().map(|w| format!("operation {} ({}): {w}", index + 1, op.name())));
+        let (done, contact) =
+            contact::carry_out(op, positions, triangles, params, run).map_err(fail)?;
+        let met = contact.as_ref().map(Contact::warning);
+        let warning = |w: &String| format!("operation {} ({}): {w}", index + 1, op.name());
+        told.warnings.extend(done.warnings.iter().chain(&met).map(warning));
+        told.contacts.extend(contact.map(|c| Contact { operation: index + 1, ..c }));
         if let Some(before) = before {
-            freedom::combine(&mut freedom, &stage, &before, positions, run);
+            freedom::combine(&mut freedom, &done.stage, &before, positions, run);
         }
-        path.stages.push(stage);
-        done = done.and(taken);
+        path.stages.push(done.stage);
+        told.steps += done.taken.steps;
+        frozen += done.taken.frozen;
         run.report(index as u64 + 1, ops.len() as u64);
     }
-    if done.frozen > 0 {
-        let frozen = done.frozen;
-        warnings.push(format!("{frozen} points met a singular place of the motion and stayed"));
+    if frozen > 0 {
+        let what = format!("{frozen} points met a singular place of the motion and stayed");
+        told.warnings.push(what);
     }
     if params.exact_volume && !triangles.is_empty() {
         let corrected = exact_volume(positions, triangles, target, &freedom, run);
         if let Err(exact_volume::Error::Unreachable { .. } | exact_volume::Error::Immovable) =
             &corrected
         {
-            warnings.extend(corrected.err().map(|e| format!("volume not corrected: {e}")));
+            told.warnings.extend(corrected.err().map(|e| format!("volume not corrected: {e}")));
         }
     }
-    Ok((path, done, warnings))
+    Ok((path, told))
 }
 
 fn measure(rest: &[Vec3], positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Report {

@@ -41,7 +41,7 @@ pub fn partial(ops: &[Op], amount: f64) -> Vec<Op> {
 
 impl Op {
     /// The first part of an edit.
-    fn cut(&self, share: f32) -> Self {
+    pub(super) fn cut(&self, share: f32) -> Self {
         let mut op = self.clone();
         match &mut op {
             Self::Move(op) => op.by = cut_way(&op.by, share),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
 use supple::mesh::normals::vertex_normals;
-use supple::sculpt::{self, Op, Report, ToolShape};
+use supple::sculpt::{self, OnContact, Op, Report, ToolShape};
 use supple::{Asset, TriMesh, io, zoo};
 
 use crate::shell::Shell;
@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Restore the volume exactly at the end; what must land exactly or must not move stays
     #[arg(long)]
     exact_volume: bool,
+    /// End an operation before parts of the surface meet that it moves towards each other
+    #[arg(long)]
+    stop_on_contact: bool,
     /// What to do: move, points, paint, stamp, twist, bend, boundary or curve, each with its options
     #[arg(value_name = "OP", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     operations: Vec<String>,
@@ -64,7 +67,8 @@ struct Told<'a> {
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     // Switches of the whole command may also follow the operations.
-    let is_switch = |word: &&String| matches!(word.as_str(), "--json" | "--exact-volume");
+    let is_switch =
+        |word: &&String| matches!(word.as_str(), "--json" | "--exact-volume" | "--stop-on-contact");
     let (switches, words): (Vec<_>, Vec<_>) = args.operations.iter().partition(is_switch);
     let given = |switch: &str| switches.iter().any(|word| *word == switch);
     let mut ops = match ops::parse(&words) {
@@ -76,7 +80,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     }
     let mut asset = deformable(&args.input, shell)?;
     let exact_volume = args.exact_volume || given("--exact-volume");
-    let params = sculpt::Params { exact_volume, ..sculpt::Params::default() };
+    let stop = args.stop_on_contact || given("--stop-on-contact");
+    let on_contact = if stop { OnContact::Stop } else { OnContact::Report };
+    let params = sculpt::Params { exact_volume, on_contact, ..sculpt::Params::default() };
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
         let (positions, triangles) = match (&mut asset.meshes[..], &mut asset.clouds[..]) {
             ([mesh, ..], _) => (&mut mesh.positions, &mesh.triangles[..]),

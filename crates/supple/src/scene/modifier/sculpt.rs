@@ -42,10 +42,14 @@ use crate::mesh::TriMesh;
 use crate::rig::Body;
 use crate::scene::document::{Field, Range, Table};
 use crate::scene::{Problem, Source, Unit, Value};
-use crate::sculpt::{self, Op, Stamp, ToolShape};
+use crate::sculpt::{self, OnContact, Op, Stamp, ToolShape};
 
 /// Keys of edits under which a row of numbers is not a point: values and vertices.
 const ROWS: [&str; 3] = ["values", "inner", "outer"];
+
+/// The words for what to do on a contact.
+const ON_CONTACT: [(&str, OnContact); 3] =
+    [("report", OnContact::Report), ("stop", OnContact::Stop), ("ignore", OnContact::Ignore)];
 
 /// Which edits, and how much of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +58,10 @@ pub struct Params {
     pub amount: Value,
     /// Restore the volume exactly at the end; see [`sculpt::Params`]. Default: no.
     pub exact_volume: bool,
+    /// What to do where parts of the surface meet: `report`, `stop` or `ignore`; see
+    /// [`sculpt::OnContact`]. Default: report.
+    #[serde(default)]
+    pub on_contact: OnContact,
     /// The edits, in order. Default: none.
     #[serde(rename = "op", default)]
     pub ops: Vec<Op>,
@@ -61,13 +69,14 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { amount: Value::Number(1.0), exact_volume: false, ops: Vec::new() }
+        let on_contact = OnContact::default();
+        Self { amount: Value::Number(1.0), exact_volume: false, on_contact, ops: Vec::new() }
     }
 }
 
 impl Params {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "amount", "exact_volume", "op"])?;
+        table.only(&["kind", "amount", "exact_volume", "on_contact", "op"])?;
         let default = Self::default();
         let share = Range { least: 0.0, most: 1.0 };
         let ops = table.need("op")?;
@@ -78,6 +87,9 @@ impl Params {
             exact_volume: table
                 .get("exact_volume")
                 .map_or(Ok(default.exact_volume), |f| f.flag())?,
+            on_contact: table
+                .get("on_contact")
+                .map_or(Ok(default.on_contact), |f| f.choice(&ON_CONTACT))?,
             ops: ops.tables("[[asset.modifier.op]]")?.iter().map(read).collect::<Result<_, _>>()?,
         })
     }
@@ -127,8 +139,11 @@ impl Params {
         if ops.is_empty() {
             return None;
         }
-        let params =
-            sculpt::Params { exact_volume: self.exact_volume, ..sculpt::Params::default() };
+        let params = sculpt::Params {
+            exact_volume: self.exact_volume,
+            on_contact: self.on_contact,
+            ..sculpt::Params::default()
+        };
         // Progress is counted in frames, not in edits.
         let quiet = Run { progress: None, ..*run };
         match sculpt::apply(positions, triangles, &ops, &params, &quiet) {
