@@ -8,6 +8,7 @@ pub(crate) mod deform;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod new;
+pub(crate) mod remesh;
 pub(crate) mod render;
 pub(crate) mod zoo;
 
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     New(new::Args),
     Bake(bake::Args),
     Deform(deform::Args),
+    Remesh(remesh::Args),
     Info(info::Args),
     Check(check::Args),
     Render(render::Args),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
 use supple::mesh::normals::vertex_normals;
+use supple::mesh::refine;
 use supple::sculpt::{self, OnContact, Op, Report, ToolShape};
 use supple::{Asset, TriMesh, io, zoo};
 
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// End an operation before parts of the surface meet that it moves towards each other
     #[arg(long)]
     stop_on_contact: bool,
+    /// Split triangles, at rest, wherever the deformed shape needs them finer
+    #[arg(long)]
+    remesh: bool,
     /// What to do: move, points, paint, stamp, twist, bend, boundary or curve, each with its options
     #[arg(value_name = "OP", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     operations: Vec<String>,
@@ -55,7 +59,8 @@ Examples:
   supple zoo bar -o bar.ply
   supple deform bar.ply -o out.ply twist --center 0,0,0 --axis 1,0,0 --degrees 180 --from -2 --to 2
   supple deform bar.ply -o out.ply bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
-  supple deform bar.ply -o out.ply --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4";
+  supple deform bar.ply -o out.ply --remesh bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
+  supple deform bar.ply -o out.ply --remesh --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4";
 
 /// What `deform` tells, under the names it has in JSON.
 #[derive(Debug, Serialize)]
@@ -65,10 +70,12 @@ struct Told<'a> {
     volume_error: f64,
 }
 
+/// Switches of the whole command.
+const SWITCHES: [&str; 4] = ["--json", "--exact-volume", "--stop-on-contact", "--remesh"];
+
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     // Switches of the whole command may also follow the operations.
-    let is_switch =
-        |word: &&String| matches!(word.as_str(), "--json" | "--exact-volume" | "--stop-on-contact");
+    let is_switch = |word: &&String| SWITCHES.contains(&word.as_str());
     let (switches, words): (Vec<_>, Vec<_>) = args.operations.iter().partition(is_switch);
     let given = |switch: &str| switches.iter().any(|word| *word == switch);
     let mut ops = match ops::parse(&words) {
@@ -83,7 +90,12 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let stop = args.stop_on_contact || given("--stop-on-contact");
     let on_contact = if stop { OnContact::Stop } else { OnContact::Report };
     let params = sculpt::Params { exact_volume, on_contact, ..sculpt::Params::default() };
+    let remesh = args.remesh || given("--remesh");
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
+        if let ([mesh, ..], true) = (&mut asset.meshes[..], remesh) {
+            let fineness = refine::Params::default();
+            return Ok(sculpt::apply_refined(mesh, &ops, &params, &fineness, run)?.report);
+        }
         let (positions, triangles) = match (&mut asset.meshes[..], &mut asset.clouds[..]) {
             ([mesh, ..], _) => (&mut mesh.positions, &mesh.triangles[..]),
             (_, [cloud, ..]) => (&mut cloud.positions, &[][..]),
