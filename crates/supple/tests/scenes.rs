@@ -7,14 +7,25 @@ use supple::Run;
 use supple::io::uri::Policy;
 use supple::mesh::intersect::self_intersections;
 use supple::player::{Frame, Player};
-use supple::scene::{Folder, Modifier, Scene};
+use supple::scene::{Folder, Modifier, Scene, Source};
+
+/// Models of the scenes have at most so many triangles here.
+const MOST_TRIANGLES: u32 = 10_000;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes")
 }
 
+/// A scene, with large models at a lower resolution.
 fn load(name: &str) -> Scene {
-    Scene::load(&folder().join(name), Policy::default()).unwrap_or_else(|e| panic!("{e}"))
+    let loaded = Scene::load(&folder().join(name), Policy::default());
+    let mut scene = loaded.unwrap_or_else(|e| panic!("{e}"));
+    for actor in &mut scene.assets {
+        if let Source::Zoo { triangles: Some(triangles), .. } = &mut actor.source {
+            *triangles = (*triangles).min(MOST_TRIANGLES);
+        }
+    }
+    scene
 }
 
 fn names() -> Vec<String> {

@@ -9,6 +9,7 @@ use crate::Run;
 use crate::asset::Asset;
 use crate::io::uri::FetchError;
 use crate::mesh::attribute::NORMAL;
+use crate::mesh::normals::Shading;
 use crate::mesh::volume::volume;
 use crate::mesh::{TriMesh, Values};
 use crate::rig::body::BodyError;
@@ -109,6 +110,8 @@ pub struct Cast {
     pub rest_volume: Option<f64>,
     pub(super) drive: Drive,
     placement: DAffine3,
+    /// For the normals of its frames.
+    pub(super) shading: Shading,
     /// What each modifier has worked out.
     prepared: Vec<Prepared>,
 }
@@ -159,7 +162,8 @@ impl Cast {
         }
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
-        Ok(Self { actor, body, rest, rest_volume, drive, placement, prepared })
+        let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
+        Ok(Self { actor, body, rest, rest_volume, drive, placement, shading, prepared })
     }
 
     /// What its modifiers remember before the first tick, which is at the moment.

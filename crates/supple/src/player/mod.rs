@@ -54,7 +54,7 @@ pub mod state;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use crate::mesh::normals::vertex_normals;
+use crate::mesh::normals::Buffers;
 use crate::mesh::volume::volume;
 use crate::run::Cancelled;
 use crate::scene::modifier::Moment;
@@ -267,7 +267,11 @@ impl Player {
         let now = volume(&positions, triangles, run);
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
         run.check()?;
-        let normals = if shaded { vertex_normals(&positions, triangles, run) } else { Vec::new() };
+        let mut buffers = Buffers::default();
+        if shaded {
+            cast.shading.normals(&positions, triangles, &mut buffers, run);
+        }
+        let normals = buffers.into_normals();
         Ok(Played { body: BodyFrame { positions, normals }, volume_error, warnings, secondary })
     }
 

@@ -324,7 +324,7 @@ fn check(name: &str, set: &Set) -> Result<(), Error> {
 }
 
 fn spring(set: &Set, params: &Params, largest: f64) -> Spring {
-    let mass = set.mass.unwrap_or_else(|| (set.radius / largest).powi(2));
+    let mass = set.mass.unwrap_or(set.radius / largest);
     let stiffness = set.stiffness.or(params.stiffness);
     let stiffness = stiffness.unwrap_or_else(|| params.preset.stiffness());
     let ratio = set.damping.or(params.damping).unwrap_or_else(|| params.preset.damping());

@@ -73,12 +73,14 @@ mod field;
 mod flesh;
 mod kernel;
 mod layout;
+mod placement;
 mod state;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 pub use flesh::{Error, Flesh, Frame, Report};
+pub use placement::place;
 pub use state::{State, Step, Swing, Turning};
 
 /// A material: how a mass of one swings and how soon it comes to rest.
@@ -202,7 +204,7 @@ pub struct Set {
     /// Whose flesh it moves. Default: that of its own bone.
     #[serde(skip_serializing_if = "Segments::is_own")]
     pub segments: Segments,
-    /// Mass in kg. Default: the square of its radius over the largest one.
+    /// Mass in kg. Default: its radius over the largest one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mass: Option<f64>,
     /// Stiffness of its own spring, in N/m. Default: that of all.
@@ -263,3 +265,6 @@ pub enum Lag {
     /// In both.
     Both,
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,6 +68,26 @@ const DEMOS: &[Demo] = &[
         what: "A recorded path, trailed on a damped spring solved in closed form.",
         document: include_str!("../../../../../scenes/cow.toml"),
     },
+    Demo {
+        name: "jelly",
+        what: "Secondary: a shaken jelly, its knobs jiggling at their own frequencies.",
+        document: include_str!("../../../../../scenes/jelly.toml"),
+    },
+    Demo {
+        name: "boxer-flesh",
+        what: "Secondary: thirteen masses put flesh on a boxer's punches.",
+        document: include_str!("../../../../../scenes/boxer-flesh.toml"),
+    },
+    Demo {
+        name: "cow-flesh",
+        what: "Secondary: a cow moved and pulled by hand, with eight masses.",
+        document: include_str!("../../../../../scenes/cow-flesh.toml"),
+    },
+    Demo {
+        name: "draggers",
+        what: "Secondary: hands pull a head to the extreme and let it go.",
+        document: include_str!("../../../../../scenes/draggers.toml"),
+    },
 ];
 
 /// How many frames of a scene its picture shows.
