@@ -1,6 +1,7 @@
 //! Rigs: node hierarchies, keyframes, and the skins that bind meshes to them.
 
 pub mod body;
+pub mod collider;
 pub mod keyframes;
 pub mod skeleton;
 pub mod skin;
