@@ -2,7 +2,10 @@
 
 pub mod body;
 pub mod collider;
+pub mod contact;
 pub mod keyframes;
+#[cfg(feature = "rigid")]
+pub mod rigid;
 pub mod skeleton;
 pub mod skin;
 
