@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
+use glam::{DAffine3, DMat4, Mat4, Vec3};
 
-use super::{BodyState, Load, Slot};
+use super::{BodyState, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
 use crate::asset::Asset;
 use crate::io::uri::FetchError;
@@ -15,10 +15,11 @@ use crate::rig::body::BodyError;
 use crate::rig::keyframes::ClipError;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::run::Cancelled;
-use crate::scene::modifier::{Memory, Moment};
+use crate::scene::modifier::{Carried, Memory, Moment, Prepared, Stage};
 use crate::scene::{
-    Actor, ClipChoice, Folder, Keyframes, Motion, PathError, Recording, Repeat, RigidPath, Tracks,
+    Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat, RigidPath,
 };
+use crate::secondary;
 
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
@@ -108,6 +109,8 @@ pub struct Cast {
     pub rest_volume: Option<f64>,
     pub(super) drive: Drive,
     placement: DAffine3,
+    /// What each modifier has worked out.
+    prepared: Vec<Prepared>,
 }
 
 /// The primary motion, ready to be sampled.
@@ -122,6 +125,8 @@ pub(super) enum Drive {
 pub(super) struct Deformed {
     pub(super) positions: Vec<Vec3>,
     pub(super) warnings: Vec<String>,
+    /// One for each modifier of that kind.
+    pub(super) secondary: Vec<secondary::Report>,
 }
 
 impl Cast {
@@ -138,55 +143,57 @@ impl Cast {
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
         let drive = Drive::new(actor, &loaded, folder)?;
-        for (i, modifier) in actor.modifiers.iter().enumerate() {
-            modifier.check(&body).map_err(|what| PlayerError::Modifier {
+        let placement = actor.placement.affine();
+        let prepare = |(number, modifier): (usize, &Modifier)| {
+            modifier.prepare(&body, &placement).map_err(|what| PlayerError::Modifier {
                 asset: actor.name.clone(),
-                number: i + 1,
+                number,
                 kind: modifier.kind(),
                 what,
-            })?;
-        }
-        let placement = actor.placement.affine();
+            })
+        };
+        let prepared = (1..).zip(&actor.modifiers).map(prepare).collect::<Result<_, _>>()?;
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
-        Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement })
+        Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement, prepared })
     }
 
-    /// What its modifiers remember before the first tick.
-    pub(super) fn begin(&self, secs: f64, tracks: &Tracks) -> BodyState {
-        let moment = Moment { secs, tracks };
-        let mut carried = self.centroid(secs);
-        let begin = |m: &crate::scene::Modifier| Slot {
-            memory: m.begin(&moment, &mut carried),
+    /// What its modifiers remember before the first tick, which is at the moment.
+    pub(super) fn begin(&self, moment: &Moment<'_>) -> BodyState {
+        let warm_up = self.actor.modifiers.iter().map(|m| m.warm_up_secs()).fold(0.0, f64::max);
+        let ticks = (warm_up * f64::from(TICKS_PER_SECOND)).ceil() as u32;
+        let dt_secs = 1.0 / f64::from(TICKS_PER_SECOND);
+        let at = |k: u32| Moment { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment };
+        let mut carried = self.carried(at(0).secs);
+        let begin = |(modifier, prepared): (&Modifier, &Prepared)| Slot {
+            memory: modifier.begin(&self.stage(&at(0), prepared), &mut carried),
             frozen: None,
         };
-        BodyState { slots: self.actor.modifiers.iter().map(begin).collect() }
+        let slots = self.actor.modifiers.iter().zip(&self.prepared).map(begin).collect();
+        let mut state = BodyState { slots };
+        for k in 1..=ticks {
+            self.step(&mut state, &at(k), dt_secs, 0);
+        }
+        state
     }
 
-    /// Advances the memories by `dt_secs`, to `secs`.
-    pub(super) fn step(
-        &self,
-        state: &mut BodyState,
-        secs: f64,
-        dt_secs: f64,
-        tracks: &Tracks,
-        tick: u64,
-    ) {
+    /// Advances the memories by `dt_secs`, to the moment.
+    pub(super) fn step(&self, state: &mut BodyState, moment: &Moment<'_>, dt_secs: f64, tick: u64) {
         if state.slots.iter().all(|s| s.memory == Memory::Nothing) {
             return;
         }
-        let moment = Moment { secs, tracks };
-        let mut carried = self.centroid(secs);
-        for (modifier, slot) in self.actor.modifiers.iter().zip(&mut state.slots) {
+        let mut carried = self.carried(moment.secs);
+        let prepared = self.actor.modifiers.iter().zip(&self.prepared);
+        for ((modifier, prepared), slot) in prepared.zip(&mut state.slots) {
             if slot.frozen.is_some() {
                 continue;
             }
-            let (before, carried_before) = (slot.memory.clone(), carried);
-            modifier.step(&mut slot.memory, &moment, dt_secs, &mut carried);
-            if !slot.memory.is_finite() || !carried.is_finite() {
+            let (before, carried_before) = (slot.memory.clone(), carried.clone());
+            let stage = self.stage(moment, prepared);
+            if !modifier.step(&stage, &mut slot.memory, dt_secs, &mut carried) {
                 *slot = Slot { memory: before, frozen: Some(tick) };
                 carried = carried_before;
             }
@@ -197,36 +204,43 @@ impl Cast {
     pub(super) fn deform(
         &self,
         state: &BodyState,
-        secs: f64,
-        tracks: &Tracks,
+        moment: &Moment<'_>,
         run: &Run<'_>,
     ) -> Result<Deformed, Cancelled> {
-        let moment = Moment { secs, tracks };
-        let mut pose = self.pose(secs);
+        let mut pose = self.pose(moment.secs);
         for modifier in &self.actor.modifiers {
-            modifier.pose(&self.body, &moment, &mut pose);
+            modifier.pose(&self.body, moment, &mut pose);
         }
-        let matrices = self.matrices(&pose, secs);
-        let mut positions = self.body.skin(&pose, &matrices, self.skinning(), run);
-        let mut warnings = Vec::new();
-        for (number, (modifier, slot)) in (1..).zip(self.actor.modifiers.iter().zip(&state.slots)) {
+        let joints = self.matrices(&pose, moment.secs);
+        let positions = self.body.skin(&pose, &joints, self.skinning(), run);
+        let mut deformed = Deformed { positions, warnings: Vec::new(), secondary: Vec::new() };
+        let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
+        let prepared = self.actor.modifiers.iter().zip(&self.prepared);
+        for (number, ((modifier, prepared), slot)) in (1..).zip(prepared.zip(&state.slots)) {
             run.check()?;
-            let triangles = &self.body.mesh.triangles;
-            let undone = modifier.deform(&slot.memory, &moment, triangles, &mut positions, run);
+            let stage = self.stage(moment, prepared);
+            let positions = &mut deformed.positions;
+            let outcome = modifier.deform(&stage, &slot.memory, &mut carried, positions, run);
             let frozen = slot.frozen.map(|tick| format!("not finite at tick {tick}, frozen"));
             let (name, kind) = (&self.actor.name, modifier.kind());
             let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
-            warnings.extend(undone.into_iter().chain(frozen).map(warning));
+            deformed.warnings.extend(outcome.warning.into_iter().chain(frozen).map(warning));
+            deformed.secondary.extend(outcome.secondary);
         }
-        self.freeze_vertices(&mut positions, &mut warnings);
-        Ok(Deformed { positions, warnings })
+        self.freeze_vertices(&mut deformed);
+        Ok(deformed)
+    }
+
+    fn stage<'a>(&'a self, moment: &Moment<'a>, prepared: &'a Prepared) -> Stage<'a> {
+        Stage { moment: *moment, body: &self.body, prepared }
     }
 
     /// Puts vertices that are not finite back where they rest.
-    fn freeze_vertices(&self, positions: &mut [Vec3], warnings: &mut Vec<String>) {
+    fn freeze_vertices(&self, deformed: &mut Deformed) {
         let mut frozen = 0;
         let mut first = None;
-        for (i, (x, rest)) in positions.iter_mut().zip(&self.rest.meshes[0].positions).enumerate() {
+        let positions = deformed.positions.iter_mut();
+        for (i, (x, rest)) in positions.zip(&self.rest.meshes[0].positions).enumerate() {
             if !x.is_finite() {
                 *x = *rest;
                 frozen += 1;
@@ -235,7 +249,7 @@ impl Cast {
         }
         if let Some(first) = first {
             let name = &self.actor.name;
-            warnings.push(format!(
+            deformed.warnings.push(format!(
                 "asset '{name}': {frozen} vertices, from {first} on, not finite: shown at rest"
             ));
         }
@@ -272,9 +286,10 @@ impl Cast {
         matrices.iter().map(|m| (world * m.as_dmat4()).as_mat4()).collect()
     }
 
-    /// Where the primary motion carries the mean of the vertices.
-    fn centroid(&self, secs: f64) -> DVec3 {
-        self.body.centroid(&self.matrices(&self.pose(secs), secs))
+    /// Where the primary motion carries the body.
+    fn carried(&self, secs: f64) -> Carried {
+        let joints = self.matrices(&self.pose(secs), secs);
+        Carried { centroid: self.body.centroid(&joints), joints }
     }
 }
 

@@ -57,15 +57,20 @@ use serde::{Deserialize, Serialize};
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::volume::volume;
 use crate::run::Cancelled;
+use crate::scene::modifier::Moment;
 use crate::scene::{Folder, Scene, Source};
-use crate::{Asset, Run};
+use crate::{Asset, Run, secondary};
 
 pub use cast::{Cast, PlayerError};
 pub use clock::{Clock, TICKS_PER_SECOND, When};
 pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
 
+use cast::Deformed;
 use state::Snapshots;
+
+/// Bodies that one task simulates.
+const BODIES_A_TASK: usize = 4;
 
 /// How the caller gets assets: from files, from the zoo, from memory.
 pub type Load<'a> =
@@ -110,6 +115,8 @@ pub struct Report {
     pub volume_errors: Vec<Option<f64>>,
     /// What the person should know.
     pub warnings: Vec<String>,
+    /// For each body, what its `secondary` modifiers did, in order.
+    pub secondary: Vec<Vec<secondary::Report>>,
 }
 
 impl Player {
@@ -131,7 +138,8 @@ impl Player {
             cast.push(Cast::new(actor, folder, load, run)?);
         }
         let clock = Clock { start: scene.time.start, fps: scene.time.fps };
-        let bodies = cast.iter().map(|c| c.begin(clock.start, &scene.tracks)).collect();
+        let first = moment(scene, clock.start);
+        let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first));
         let state = State { tick: 0, bodies };
         let snapshots = Snapshots::new(state.clone());
         Ok(Self { scene: scene.clone(), clock, cast, state, snapshots })
@@ -226,28 +234,45 @@ impl Player {
 
     fn play(&mut self, when: When, shaded: bool, run: &Run<'_>) -> Result<Frame, Cancelled> {
         let steps = self.simulate_to(when.tick, run)?;
-        let rest_secs = when.secs - self.clock.tick_secs(when.tick);
         let mut report = Report { steps, ..Report::default() };
+        let played = run.map_tasks(self.cast.len(), |i| self.play_body(i, &when, shaded, run));
         let mut bodies = Vec::with_capacity(self.cast.len());
-        for (cast, state) in self.cast.iter().zip(&self.state.bodies) {
-            run.check()?;
-            let mut state = state.clone();
-            if !when.on_tick {
-                cast.step(&mut state, when.secs, rest_secs, &self.scene.tracks, when.tick);
-            }
-            let mut deformed = cast.deform(&state, when.secs, &self.scene.tracks, run)?;
-            report.warnings.append(&mut deformed.warnings);
-            let positions = deformed.positions;
-            run.check()?;
-            let now = volume(&positions, &cast.body.mesh.triangles, run);
-            report.volume_errors.push(cast.rest_volume.map(|rest| now / rest - 1.0));
-            run.check()?;
-            let triangles = &cast.body.mesh.triangles;
-            let normals =
-                if shaded { vertex_normals(&positions, triangles, run) } else { Vec::new() };
-            bodies.push(BodyFrame { positions, normals });
+        for played in played {
+            let Played { body, volume_error, warnings, secondary } = played?;
+            report.volume_errors.push(volume_error);
+            report.warnings.extend(warnings);
+            report.secondary.push(secondary);
+            bodies.push(body);
         }
         Ok(Frame { secs: when.secs, bodies, report })
+    }
+
+    fn play_body(
+        &self,
+        i: usize,
+        when: &When,
+        shaded: bool,
+        run: &Run<'_>,
+    ) -> Result<Played, Cancelled> {
+        run.check()?;
+        let (cast, mut state) = (&self.cast[i], self.state.bodies[i].clone());
+        let moment = self.moment(when.secs);
+        if !when.on_tick {
+            let rest_secs = when.secs - self.clock.tick_secs(when.tick);
+            cast.step(&mut state, &moment, rest_secs, when.tick);
+        }
+        let Deformed { positions, warnings, secondary } = cast.deform(&state, &moment, run)?;
+        run.check()?;
+        let triangles = &cast.body.mesh.triangles;
+        let now = volume(&positions, triangles, run);
+        let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
+        run.check()?;
+        let normals = if shaded { vertex_normals(&positions, triangles, run) } else { Vec::new() };
+        Ok(Played { body: BodyFrame { positions, normals }, volume_error, warnings, secondary })
+    }
+
+    fn moment(&self, secs: f64) -> Moment<'_> {
+        moment(&self.scene, secs)
     }
 
     /// Brings the state to a tick; returns how many ticks that took.
@@ -261,14 +286,30 @@ impl Player {
             run.check()?;
             let next = self.state.tick + 1;
             let (secs, dt) = (self.clock.tick_secs(next), 1.0 / f64::from(TICKS_PER_SECOND));
-            for (cast, state) in self.cast.iter().zip(&mut self.state.bodies) {
-                cast.step(state, secs, dt, &self.scene.tracks, next);
-            }
+            let (cast, moment) = (&self.cast, moment(&self.scene, secs));
+            run.for_each_piece(&mut self.state.bodies, BODIES_A_TASK, |start, states| {
+                for (i, state) in (start..).zip(states) {
+                    cast[i].step(state, &moment, dt, next);
+                }
+            });
             self.state.tick = next;
             self.snapshots.keep(&self.state);
         }
         Ok(tick - from)
     }
+}
+
+/// When, and seen from the scene's camera.
+fn moment(scene: &Scene, secs: f64) -> Moment<'_> {
+    Moment { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
+}
+
+/// One body of a frame.
+struct Played {
+    body: BodyFrame,
+    volume_error: Option<f64>,
+    warnings: Vec<String>,
+    secondary: Vec<secondary::Report>,
 }
 
 /// A state that belongs to another scene.

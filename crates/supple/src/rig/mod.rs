@@ -12,4 +12,5 @@ pub mod skin;
 pub use body::Body;
 pub use keyframes::{Channel, Clip, Interpolation, Track};
 pub use skeleton::{Hierarchy, Node, Pose, Transform};
+pub(crate) use skin::nearest_rotation;
 pub use skin::{Palette, Skin, Skinning};

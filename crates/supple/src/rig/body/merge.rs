@@ -40,6 +40,7 @@ pub(super) fn merge(asset: &Asset, hierarchy: Hierarchy) -> Result<Body, BodyErr
         joints: building.joints,
         hierarchy,
         rest,
+        joint_names: Vec::new(),
         loads: Vec::new(),
     })
 }

@@ -52,6 +52,8 @@ pub struct Body {
     pub morphs: Vec<Morph>,
     /// What the vertices are bound to.
     pub joints: Vec<Joint>,
+    /// The name of each joint's node; empty where it has none.
+    joint_names: Vec<String>,
     hierarchy: Hierarchy,
     rest: Pose,
     /// For each joint, the share of all vertices it carries and their mean: what gives the centroid.
@@ -166,6 +168,8 @@ impl Body {
             body.mesh.flip_uvs();
         }
         body.loads = loads(&body.mesh, body.joints.len());
+        let name = |j: &Joint| asset.nodes.get(j.node as usize).map(|n| n.name.clone());
+        body.joint_names = body.joints.iter().map(|j| name(j).unwrap_or_default()).collect();
         Ok(body)
     }
 
@@ -173,6 +177,17 @@ impl Body {
     #[must_use]
     pub fn rest_pose(&self) -> &Pose {
         &self.rest
+    }
+
+    /// What a joint is called: the name of its node, or its number from 0 if that has none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such joint.
+    #[must_use]
+    pub fn joint_name(&self, joint: usize) -> String {
+        let name = &self.joint_names[joint];
+        if name.is_empty() { joint.to_string() } else { name.clone() }
     }
 
     /// The nodes that move the joints.
