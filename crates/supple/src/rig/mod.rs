@@ -4,7 +4,6 @@ pub mod body;
 pub mod collider;
 pub mod contact;
 pub mod keyframes;
-#[cfg(feature = "rigid")]
 pub mod rigid;
 pub mod skeleton;
 pub mod skin;

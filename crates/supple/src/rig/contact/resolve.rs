@@ -173,7 +173,7 @@ fn push_out(
         let steps = field::steps(&pushes, 2.0 * segment.radius);
         report.steps += steps;
         let mut points: Vec<Vec3> = segment.vertices.iter().map(|v| before[v.0 as usize]).collect();
-        run.for_each_chunk(&mut points, |_, piece| field::carry(piece, &pushes, steps));
+        run.for_each_piece(&mut points, 256, |_, piece| field::carry(piece, &pushes, steps));
         for (&(i, weight), x) in segment.vertices.iter().zip(points) {
             positions[i as usize] += weight * (x - before[i as usize]);
         }

@@ -1,20 +1,4 @@
-//! Rigid bodies and ragdolls as primary motion: bones that fall, swing and return to their rest pose.
-//!
-//! # Method
-//!
-//! Every joint of a skinned body that has enough vertices of its own becomes a bone: a rigid body with the
-//! mass and inertia of the convex hull of those vertices. Bones hang on spherical joints whose motors
-//! return them to the rest pose, implicitly, so no stiffness is unstable. Bodies may enter colliders:
-//! contact presses them out in proportion to the depth ([`contact`](super::contact)), and the
-//! deformation takes care of the looks.
-//!
-//! A tick is four substeps. Nothing is kept from tick to tick but places and velocities ([`RigidState`]),
-//! so a state that was stored and restored goes on with the same bits.
-//!
-//! # References
-//!
-//! - W. von Funck, H. Theisel, H.-P. Seidel. Elastic Secondary Deformations by Vector Field
-//!   Integration. Symposium on Geometry Processing, 2007; section 6.3.
+//! The bones of one body, stepped by the physics library.
 
 use glam::{Mat4, Quat, Vec3};
 use rapier3d::dynamics::{
@@ -23,11 +7,11 @@ use rapier3d::dynamics::{
 use rapier3d::parry::mass_properties::MassProperties;
 use rapier3d::pipeline::PhysicsWorld;
 use rapier3d::prelude::JointAxis;
-use serde::{Deserialize, Serialize};
 
-use super::Body;
-use super::collider::{Place, convex};
-use super::contact::{Pressure, Segment};
+use super::{BoneState, Params, RigidError, RigidState};
+use crate::rig::Body;
+use crate::rig::collider::{Place, convex};
+use crate::rig::contact::{Pressure, Segment};
 
 /// Substeps of a tick.
 pub const SUBSTEPS: u32 = 4;
@@ -37,91 +21,6 @@ const SUBSTEP_SECS: f32 = 1.0 / 480.0;
 
 /// Share of a segment's surface that carries it when the contact has its nominal stiffness.
 const NOMINAL_SHARE: f32 = 0.1;
-
-/// How a rigid body or ragdoll behaves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Params {
-    /// Mass of a cubic unit. Default: 1000, as water. Only ratios matter.
-    pub density: f32,
-    /// Acceleration, in scene units a second squared. Default: [0, -9.81, 0].
-    pub gravity: Vec3,
-    /// Velocity at the start, in scene units a second. Default: none.
-    pub velocity: Vec3,
-    /// Rotation at the start, in degrees a second about each axis. Default: none.
-    pub spin: Vec3,
-    /// How fast bones swing back to the rest pose, in hertz. Default: 2. 0 leaves them loose.
-    pub joint_frequency: f32,
-    /// How soon that swinging ends: 1 as fast as can be. Default: 0.7.
-    pub joint_damping: f32,
-    /// How fast the body bounces on what it touches, in hertz: higher is harder. Default: 6.
-    pub contact_frequency: f32,
-    /// How much of the motion a contact swallows: 1 does not bounce. Default: 0.5.
-    pub contact_damping: f32,
-    /// How much contacts hold the body: sliding force per pressing force. Default: 0.4.
-    pub friction: f32,
-    /// Share of the motion that is lost in a second, as in air. Default: 0.1.
-    pub drag: f32,
-    /// How strongly the held body follows its path, in hertz; for bodies with a path. Default: 2.
-    pub pull_frequency: f32,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            density: 1000.0,
-            gravity: Vec3::new(0.0, -9.81, 0.0),
-            velocity: Vec3::ZERO,
-            spin: Vec3::ZERO,
-            joint_frequency: 2.0,
-            joint_damping: 0.7,
-            contact_frequency: 6.0,
-            contact_damping: 0.5,
-            friction: 0.4,
-            drag: 0.1,
-            pull_frequency: 2.0,
-        }
-    }
-}
-
-/// Why a body cannot be simulated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RigidError {
-    /// No joint has vertices that enclose a volume.
-    #[error("nothing in it encloses a volume, so it has no mass: a rigid body needs a solid shape")]
-    NoMass,
-}
-
-/// Where a bone is and how it moves.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BoneState {
-    /// Its centre of mass and rotation.
-    pub place: Place,
-    /// Velocity of the centre of mass.
-    pub velocity: Vec3,
-    /// Angular velocity, in radians a second.
-    pub spin: Vec3,
-}
-
-/// All bones of a body.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RigidState {
-    /// One for each bone.
-    pub bones: Vec<BoneState>,
-}
-
-impl RigidState {
-    /// True while every number is finite.
-    #[must_use]
-    pub fn is_finite(&self) -> bool {
-        let finite = |b: &BoneState| {
-            b.place.translation.is_finite()
-                && b.place.rotation.is_finite()
-                && b.velocity.is_finite()
-                && b.spin.is_finite()
-        };
-        self.bones.iter().all(finite)
-    }
-}
 
 struct Bone {
     /// Centre of mass at rest, in the world.
@@ -206,7 +105,7 @@ impl Ragdoll {
             velocity: self.params.velocity + spin.cross(b.center - middle),
             spin,
         };
-        RigidState { bones: self.bones.iter().map(bone).collect() }
+        RigidState { bones: self.bones.iter().map(bone).collect(), frozen: None }
     }
 
     /// From bind to world, for each joint.
@@ -244,40 +143,11 @@ impl Ragdoll {
         self.bones.iter().zip(&state.bones).map(one).sum()
     }
 
-    /// Advances by a tick or part of one. Before each substep `press` is told where the bones are and says
-    /// which of their points are pressed.
-    pub fn step(
-        &self,
-        state: &mut RigidState,
-        dt_secs: f32,
-        pull: Option<&Place>,
-        press: &mut dyn FnMut(&RigidState) -> Vec<(usize, Pressure)>,
-    ) {
-        let (mut world, handles) = self.world(state, dt_secs / SUBSTEPS as f32);
-        for _ in 0..SUBSTEPS {
-            let pressed = press(state);
-            for (bone, (handle, now)) in handles.iter().zip(&state.bones).enumerate() {
-                let body = &mut world.bodies[*handle];
-                body.reset_forces(true);
-                body.reset_torques(true);
-                let mine = pressed.iter().filter(|p| p.0 == bone).map(|p| &p.1);
-                for (force, point) in self.contact_forces(bone, now, mine) {
-                    body.add_force_at_point(force, point, true);
-                }
-                if let (Some(pull), 0) = (pull, bone) {
-                    let (force, torque) = self.pull(now, pull);
-                    body.add_force(force, true);
-                    body.add_torque(torque, true);
-                }
-            }
-            world.step();
-            for (handle, bone) in handles.iter().zip(&mut state.bones) {
-                let body = &world.bodies[*handle];
-                let pose = body.position();
-                bone.place = Place { rotation: pose.rotation, translation: pose.translation };
-                (bone.velocity, bone.spin) = (body.linvel(), body.angvel());
-            }
-        }
+    /// Begins a tick, or part of one.
+    #[must_use]
+    pub fn begin_tick(&self, state: &RigidState, dt_secs: f32) -> Stepper<'_> {
+        let (world, handles) = self.world(state, dt_secs / SUBSTEPS as f32);
+        Stepper { ragdoll: self, world, handles }
     }
 
     /// The bones as the physics library knows them.
@@ -353,6 +223,51 @@ impl Ragdoll {
         let inertia = self.bones[0].mass.principal_inertia().max_element();
         let torque = inertia * (omega * omega * turn.to_scaled_axis() - 2.0 * omega * now.spin);
         (force - self.total_mass * self.params.gravity, torque)
+    }
+}
+
+/// A tick under way: [`SUBSTEPS`] substeps.
+pub struct Stepper<'a> {
+    ragdoll: &'a Ragdoll,
+    world: PhysicsWorld,
+    handles: Vec<RigidBodyHandle>,
+}
+
+impl std::fmt::Debug for Stepper<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stepper").field("ragdoll", self.ragdoll).finish_non_exhaustive()
+    }
+}
+
+impl Stepper<'_> {
+    /// One substep, with the pressed points of each bone, and the place that pulls the first bone.
+    pub fn substep(
+        &mut self,
+        state: &mut RigidState,
+        pressed: &[(usize, Pressure)],
+        pull: Option<&Place>,
+    ) {
+        for (bone, (handle, now)) in self.handles.iter().zip(&state.bones).enumerate() {
+            let body = &mut self.world.bodies[*handle];
+            body.reset_forces(true);
+            body.reset_torques(true);
+            let mine = pressed.iter().filter(|p| p.0 == bone).map(|p| &p.1);
+            for (force, point) in self.ragdoll.contact_forces(bone, now, mine) {
+                body.add_force_at_point(force, point, true);
+            }
+            if let (Some(pull), 0) = (pull, bone) {
+                let (force, torque) = self.ragdoll.pull(now, pull);
+                body.add_force(force, true);
+                body.add_torque(torque, true);
+            }
+        }
+        self.world.step();
+        for (handle, bone) in self.handles.iter().zip(&mut state.bones) {
+            let body = &self.world.bodies[*handle];
+            let pose = body.position();
+            bone.place = Place { rotation: pose.rotation, translation: pose.translation };
+            (bone.velocity, bone.spin) = (body.linvel(), body.angvel());
+        }
     }
 }
 
