@@ -14,11 +14,15 @@ use crate::mesh::volume::volume;
 use crate::mesh::{TriMesh, Values};
 use crate::rig::body::BodyError;
 use crate::rig::keyframes::ClipError;
+#[cfg(feature = "rigid")]
+use crate::rig::rigid::Ragdoll;
+use crate::rig::rigid::RigidState;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::run::Cancelled;
-use crate::scene::modifier::{Carried, Memory, Moment, Prepared, Stage};
+use crate::scene::modifier::{Carried, Moment, Prepared, Stage};
 use crate::scene::{
-    Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat, RigidPath,
+    Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat,
+    RigidMotion, RigidPath,
 };
 use crate::secondary;
 
@@ -80,6 +84,29 @@ pub enum PlayerError {
         /// What is wrong with it.
         source: PathError,
     },
+    /// An asset cannot be simulated.
+    #[error("asset '{asset}': {what}")]
+    Rigid {
+        /// Which asset.
+        asset: String,
+        /// Why.
+        what: String,
+    },
+    /// A collider makes no sense.
+    #[error(transparent)]
+    Collider(#[from] crate::rig::collider::ColliderError),
+    /// A collider rides on a joint that is not there.
+    #[error("collider '{collider}': asset '{asset}' has no joint '{joint}'; it has {known}")]
+    Ride {
+        /// Which collider.
+        collider: String,
+        /// What it rides on.
+        asset: String,
+        /// Which joint it names.
+        joint: String,
+        /// The joints there are.
+        known: String,
+    },
     /// A modifier does not fit its asset.
     #[error("asset '{asset}', modifier {number} ({kind}): {what}")]
     Modifier {
@@ -120,8 +147,21 @@ pub struct Cast {
 #[derive(Debug)]
 pub(super) enum Drive {
     Still,
-    Clip { clip: Clip, span: (f32, f32), keyframes: Keyframes },
-    Path { path: RigidPath, repeat: Repeat },
+    Clip {
+        clip: Clip,
+        span: (f32, f32),
+        keyframes: Keyframes,
+    },
+    Path {
+        path: RigidPath,
+        repeat: Repeat,
+    },
+    #[cfg(feature = "rigid")]
+    Simulated {
+        ragdoll: Box<Ragdoll>,
+        pull: Option<RigidPath>,
+        skinning: Skinning,
+    },
 }
 
 /// The vertices of a body, and what went wrong on the way.
@@ -145,9 +185,9 @@ impl Cast {
         run.check()?;
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
-        let drive = Drive::new(actor, &loaded, folder)?;
         let actor = with_tools(actor, load, run)?;
         let placement = actor.placement.affine();
+        let drive = Drive::new(&actor, &loaded, &body, folder)?;
         let prepare = |(number, modifier): (usize, &Modifier)| {
             modifier.prepare(&body, &placement).map_err(|what| PlayerError::Modifier {
                 asset: actor.name.clone(),
@@ -172,25 +212,39 @@ impl Cast {
         let ticks = (warm_up * f64::from(TICKS_PER_SECOND)).ceil() as u32;
         let dt_secs = 1.0 / f64::from(TICKS_PER_SECOND);
         let at = |k: u32| Moment { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment };
-        let mut carried = self.carried(at(0).secs);
+        let bones = self.begin_bones();
+        let mut carried = self.carried(&bones, at(0).secs);
         let begin = |(modifier, prepared): (&Modifier, &Prepared)| Slot {
             memory: modifier.begin(&self.stage(&at(0), prepared), &mut carried),
             frozen: None,
         };
         let slots = self.actor.modifiers.iter().zip(&self.prepared).map(begin).collect();
-        let mut state = BodyState { slots };
+        let mut state = BodyState { slots, bones };
         for k in 1..=ticks {
             self.step(&mut state, &at(k), dt_secs, 0);
         }
         state
     }
 
-    /// Advances the memories by `dt_secs`, to the moment.
-    pub(super) fn step(&self, state: &mut BodyState, moment: &Moment<'_>, dt_secs: f64, tick: u64) {
-        if state.slots.iter().all(|s| s.memory == Memory::Nothing) {
-            return;
+    /// The bones before the first tick.
+    fn begin_bones(&self) -> RigidState {
+        match &self.drive {
+            #[cfg(feature = "rigid")]
+            Drive::Simulated { ragdoll, .. } => ragdoll.begin(),
+            Drive::Still | Drive::Clip { .. } | Drive::Path { .. } => RigidState::default(),
         }
-        let mut carried = self.carried(moment.secs);
+    }
+
+    /// Advances the memories by `dt_secs`, to the moment; the bones have moved already. Returns where
+    /// that carries the joints.
+    pub(super) fn step(
+        &self,
+        state: &mut BodyState,
+        moment: &Moment<'_>,
+        dt_secs: f64,
+        tick: u64,
+    ) -> Vec<Mat4> {
+        let mut carried = self.carried(&state.bones, moment.secs);
         let prepared = self.actor.modifiers.iter().zip(&self.prepared);
         for ((modifier, prepared), slot) in prepared.zip(&mut state.slots) {
             if slot.frozen.is_some() {
@@ -203,6 +257,7 @@ impl Cast {
                 carried = carried_before;
             }
         }
+        carried.joints
     }
 
     /// Where the vertices are, given the memories.
@@ -216,7 +271,7 @@ impl Cast {
         for modifier in &self.actor.modifiers {
             modifier.pose(&self.body, moment, &mut pose);
         }
-        let joints = self.matrices(&pose, moment.secs);
+        let joints = self.matrices(&pose, &state.bones, moment.secs);
         let positions = self.body.skin(&pose, &joints, self.skinning(), run);
         let mut deformed = Deformed { positions, warnings: Vec::new(), secondary: Vec::new() };
         let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
@@ -263,6 +318,8 @@ impl Cast {
     fn skinning(&self) -> Skinning {
         match &self.drive {
             Drive::Clip { keyframes, .. } => keyframes.skinning,
+            #[cfg(feature = "rigid")]
+            Drive::Simulated { skinning, .. } => *skinning,
             Drive::Still | Drive::Path { .. } => Skinning::Linear,
         }
     }
@@ -277,34 +334,81 @@ impl Cast {
     }
 
     /// From bind to world, for each joint.
-    fn matrices(&self, pose: &Pose, secs: f64) -> Vec<Mat4> {
+    fn matrices(&self, pose: &Pose, bones: &RigidState, secs: f64) -> Vec<Mat4> {
         let mut world = self.placement;
+        #[cfg(feature = "rigid")]
+        if let Drive::Simulated { ragdoll, .. } = &self.drive {
+            return ragdoll.matrices(bones);
+        }
+        #[cfg(not(feature = "rigid"))]
+        let _ = bones;
         if let Drive::Path { path, repeat } = &self.drive {
             let (first, last) = path.span();
             world *= path.affine(repeat.wrap(secs, first, last));
         }
-        let matrices = self.body.matrices(pose);
-        if world == DAffine3::IDENTITY {
-            return matrices;
-        }
-        let world = DMat4::from(world);
-        matrices.iter().map(|m| (world * m.as_dmat4()).as_mat4()).collect()
+        placed(self.body.matrices(pose), world)
+    }
+
+    /// From bind to the placed rest pose, for each joint.
+    pub(super) fn rest_matrices(&self) -> Vec<Mat4> {
+        placed(self.body.matrices(self.body.rest_pose()), self.placement)
     }
 
     /// Where the primary motion carries the body.
-    fn carried(&self, secs: f64) -> Carried {
-        let joints = self.matrices(&self.pose(secs), secs);
+    pub(super) fn carried(&self, bones: &RigidState, secs: f64) -> Carried {
+        let joints = self.matrices(&self.pose(secs), bones, secs);
         Carried { centroid: self.body.centroid(&joints), joints }
     }
 }
 
+fn placed(matrices: Vec<Mat4>, world: DAffine3) -> Vec<Mat4> {
+    if world == DAffine3::IDENTITY {
+        return matrices;
+    }
+    let world = DMat4::from(world);
+    matrices.iter().map(|m| (world * m.as_dmat4()).as_mat4()).collect()
+}
+
 impl Drive {
-    fn new(actor: &Actor, asset: &Asset, folder: &Folder<'_>) -> Result<Self, PlayerError> {
+    fn new(
+        actor: &Actor,
+        asset: &Asset,
+        body: &Body,
+        folder: &Folder<'_>,
+    ) -> Result<Self, PlayerError> {
         match &actor.motion {
             Motion::Still => Ok(Self::Still),
             Motion::Keyframes(keyframes) => Self::clip(actor, asset, keyframes),
-            Motion::Path(recording) => Self::path(actor, recording, folder),
+            Motion::Path(recording) => Self::path(&actor.name, recording, folder)
+                .map(|path| Self::Path { path, repeat: recording.repeat }),
+            Motion::Rigid(motion) => Self::simulated(actor, body, motion, true),
+            Motion::Ragdoll(motion) => Self::simulated(actor, body, motion, false),
         }
+    }
+
+    #[cfg(feature = "rigid")]
+    fn simulated(
+        actor: &Actor,
+        body: &Body,
+        motion: &RigidMotion,
+        one: bool,
+    ) -> Result<Self, PlayerError> {
+        let rest = placed(body.matrices(body.rest_pose()), actor.placement.affine());
+        let ragdoll = Ragdoll::new(body, &rest, one, &motion.params)
+            .map_err(|e| PlayerError::Rigid { asset: actor.name.clone(), what: e.to_string() })?;
+        let pull = RigidPath::new(motion.pull.clone());
+        Ok(Self::Simulated { ragdoll: Box::new(ragdoll), pull, skinning: motion.skinning })
+    }
+
+    #[cfg(not(feature = "rigid"))]
+    fn simulated(
+        actor: &Actor,
+        _body: &Body,
+        _motion: &RigidMotion,
+        _one: bool,
+    ) -> Result<Self, PlayerError> {
+        let what = "rigid bodies need the feature 'rigid' of this library".to_owned();
+        Err(PlayerError::Rigid { asset: actor.name.clone(), what })
     }
 
     fn clip(actor: &Actor, asset: &Asset, keyframes: &Keyframes) -> Result<Self, PlayerError> {
@@ -331,19 +435,18 @@ impl Drive {
         Ok(Self::Clip { clip: clip.clone(), span, keyframes: keyframes.clone() })
     }
 
-    fn path(
-        actor: &Actor,
+    pub(super) fn path(
+        actor: &str,
         recording: &Recording,
         folder: &Folder<'_>,
-    ) -> Result<Self, PlayerError> {
-        let asset = actor.name.clone();
-        let repeat = recording.repeat;
+    ) -> Result<RigidPath, PlayerError> {
+        let asset = actor.to_owned();
         let Some(file) = &recording.file else {
             let what = "a path needs keys in order of time".to_owned();
             let source = PathError { line: 1, what };
             let path = RigidPath::new(recording.keys.clone());
             let path = path.ok_or(PlayerError::Path { asset, path: PathBuf::new(), source })?;
-            return Ok(Self::Path { path, repeat });
+            return Ok(path);
         };
         let path = match folder.resolve(file) {
             Ok(path) => path,
@@ -357,7 +460,7 @@ impl Drive {
             }
         };
         match RigidPath::from_csv(&text) {
-            Ok(path) => Ok(Self::Path { path, repeat }),
+            Ok(path) => Ok(path),
             Err(source) => Err(PlayerError::Path { asset, path, source }),
         }
     }

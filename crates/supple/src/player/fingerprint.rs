@@ -4,6 +4,7 @@ use bytemuck::cast_slice;
 use glam::Vec3;
 
 use super::Cast;
+use super::arena::Arena;
 use super::cast::Drive;
 use crate::rig::{Body, Clip, Track, Transform};
 use crate::scene::{Modifier, Scene};
@@ -11,7 +12,7 @@ use crate::scene::{Modifier, Scene};
 /// Raised when the same scene gives other frames than before.
 const FRAMES_VERSION: u32 = 1;
 
-pub(super) fn of(scene: &Scene, cast: &[Cast]) -> [u8; 32] {
+pub(super) fn of(scene: &Scene, cast: &[Cast], arena: &Arena) -> [u8; 32] {
     let mut hash = Hash(blake3::Hasher::new());
     hash.bytes(env!("CARGO_PKG_VERSION").as_bytes());
     hash.bytes(&FRAMES_VERSION.to_le_bytes());
@@ -23,9 +24,16 @@ pub(super) fn of(scene: &Scene, cast: &[Cast]) -> [u8; 32] {
         cast.actor.modifiers.iter().flat_map(Modifier::loaded).for_each(|tool| hash.tool(tool));
         match &cast.drive {
             Drive::Still => {}
+            // All of it is in the scene and the body.
+            #[cfg(feature = "rigid")]
+            Drive::Simulated { .. } => {}
             Drive::Clip { clip, .. } => hash.clip(clip),
             Drive::Path { path, .. } => hash.bytes(format!("{path:?}").as_bytes()),
         }
+    }
+    for collider in arena.colliders() {
+        hash.bytes(cast_slice(&collider.mesh.positions));
+        hash.bytes(cast_slice(&collider.mesh.triangles));
     }
     *hash.0.finalize().as_bytes()
 }

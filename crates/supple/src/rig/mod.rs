@@ -1,7 +1,10 @@
 //! Rigs: node hierarchies, keyframes, and the skins that bind meshes to them.
 
 pub mod body;
+pub mod collider;
+pub mod contact;
 pub mod keyframes;
+pub mod rigid;
 pub mod skeleton;
 pub mod skin;
 
