@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod new;
 pub(crate) mod render;
+pub(crate) mod skin;
 pub(crate) mod zoo;
 
 use std::path::Path;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     New(new::Args),
     Bake(bake::Args),
     Deform(deform::Args),
+    Skin(skin::Args),
     Info(info::Args),
     Check(check::Args),
     Render(render::Args),

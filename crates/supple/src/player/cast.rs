@@ -17,8 +17,10 @@ use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::run::Cancelled;
 use crate::scene::modifier::{Memory, Moment};
 use crate::scene::{
-    Actor, ClipChoice, Folder, Keyframes, Motion, PathError, Recording, Repeat, RigidPath, Tracks,
+    Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat,
+    RigidPath, Tracks,
 };
+use crate::skinning::{self, Solver};
 
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
@@ -108,6 +110,8 @@ pub struct Cast {
     pub rest_volume: Option<f64>,
     pub(super) drive: Drive,
     placement: DAffine3,
+    /// How it is skinned, if a modifier keeps its volume, and the number of that modifier.
+    solver: Option<(usize, Solver)>,
 }
 
 /// The primary motion, ready to be sampled.
@@ -150,19 +154,17 @@ impl Cast {
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
+        let solver = solver(actor, &body, run)?;
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
-        Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement })
+        Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement, solver })
     }
 
     /// What its modifiers remember before the first tick.
     pub(super) fn begin(&self, secs: f64, tracks: &Tracks) -> BodyState {
         let moment = Moment { secs, tracks };
         let mut carried = self.centroid(secs);
-        let begin = |m: &crate::scene::Modifier| Slot {
-            memory: m.begin(&moment, &mut carried),
-            frozen: None,
-        };
+        let begin = |m: &Modifier| Slot { memory: m.begin(&moment, &mut carried), frozen: None };
         BodyState { slots: self.actor.modifiers.iter().map(begin).collect() }
     }
 
@@ -207,8 +209,8 @@ impl Cast {
             modifier.pose(&self.body, &moment, &mut pose);
         }
         let matrices = self.matrices(&pose, secs);
-        let mut positions = self.body.skin(&pose, &matrices, self.skinning(), run);
         let mut warnings = Vec::new();
+        let mut positions = self.skin(&pose, &matrices, &mut warnings, run)?;
         for (number, (modifier, slot)) in (1..).zip(self.actor.modifiers.iter().zip(&state.slots)) {
             run.check()?;
             let triangles = &self.body.mesh.triangles;
@@ -220,6 +222,26 @@ impl Cast {
         }
         self.freeze_vertices(&mut positions, &mut warnings);
         Ok(Deformed { positions, warnings })
+    }
+
+    /// The body moved by its skeleton, with its volume kept if a modifier says so.
+    fn skin(
+        &self,
+        pose: &Pose,
+        matrices: &[Mat4],
+        warnings: &mut Vec<String>,
+        run: &Run<'_>,
+    ) -> Result<Vec<Vec3>, Cancelled> {
+        let Some((number, solver)) = &self.solver else {
+            return Ok(self.body.skin(pose, matrices, self.skinning(), run));
+        };
+        let skinned = solver.pose(&self.body, pose, matrices, self.skinning(), run)?;
+        let name = &self.actor.name;
+        let told = skinning::warnings(solver, &skinned.report);
+        warnings.extend(
+            told.into_iter().map(|w| format!("asset '{name}', modifier {number} (skinning): {w}")),
+        );
+        Ok(skinned.positions)
     }
 
     /// Puts vertices that are not finite back where they rest.
@@ -341,6 +363,26 @@ impl Drive {
             Err(source) => Err(PlayerError::Path { asset, path, source }),
         }
     }
+}
+
+/// The last of the actor's modifiers that keeps the volume in skinning, prepared.
+fn solver(
+    actor: &Actor,
+    body: &Body,
+    run: &Run<'_>,
+) -> Result<Option<(usize, Solver)>, PlayerError> {
+    for (i, modifier) in actor.modifiers.iter().enumerate().rev() {
+        if let Modifier::Skinning(params) = modifier {
+            let wrong = |e: skinning::Error| PlayerError::Modifier {
+                asset: actor.name.clone(),
+                number: i + 1,
+                kind: modifier.kind(),
+                what: e.to_string(),
+            };
+            return Solver::new(body, params, run).map(|s| Some((i + 1, s))).map_err(wrong);
+        }
+    }
+    Ok(None)
 }
 
 /// The placed body at rest, for writers: one mesh on one node.

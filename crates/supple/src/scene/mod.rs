@@ -41,6 +41,9 @@
 //! kind = "twist"                  # or "move", "points", "paint", "bend", "boundary", "curve"
 //! degrees = 180
 //!
+//! [[asset.modifier]]
+//! kind = "skinning"               # the blends around joints keep the volume
+//!
 //! [track.lift]
 //! interpolation = "smooth"        # or "step", "linear"
 //! keys = [[0, 0.0], ["1 s", 0.5]]

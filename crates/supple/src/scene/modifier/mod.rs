@@ -4,7 +4,7 @@
 //! remembers anything). A modifier takes part in the three phases of a frame, each as far as it has
 //! something to do there:
 //!
-//! - *move*: [`Modifier::pose`] may change the pose, before the body is skinned;
+//! - *move*: [`Modifier::pose`] may change the pose, before the body is skinned; `skinning` says how it is;
 //! - *simulate*: [`Modifier::step`] advances its memory by one tick; it is told where the modifiers before
 //!   it carry the body, and tells the next ones where it carries the body itself;
 //! - *deform*: [`Modifier::deform`] moves the vertices, a pure function of pose and memory.
@@ -20,6 +20,7 @@ pub mod follow;
 pub mod morph;
 pub mod place;
 pub mod sculpt;
+pub mod skinning;
 
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,8 @@ pub enum Modifier {
     Follow(follow::Params),
     /// Edits its shape.
     Sculpt(sculpt::Params),
+    /// Keeps its volume while its skeleton moves it.
+    Skinning(skinning::Params),
 }
 
 /// What a modifier remembers from tick to tick.
@@ -81,6 +84,7 @@ impl Modifier {
             Self::Morph(_) => "morph",
             Self::Follow(_) => "follow",
             Self::Sculpt(_) => "sculpt",
+            Self::Skinning(_) => "skinning",
         }
     }
 
@@ -91,18 +95,21 @@ impl Modifier {
             Morph,
             Follow,
             Sculpt,
+            Skinning,
         }
         let kinds = [
             ("place", Kind::Place),
             ("morph", Kind::Morph),
             ("follow", Kind::Follow),
             ("sculpt", Kind::Sculpt),
+            ("skinning", Kind::Skinning),
         ];
         match table.need("kind")?.choice(&kinds)? {
             Kind::Place => place::Params::read(table).map(Self::Place),
             Kind::Morph => morph::Params::read(table).map(Self::Morph),
             Kind::Follow => follow::Params::read(table).map(Self::Follow),
             Kind::Sculpt => sculpt::Params::read(table).map(Self::Sculpt),
+            Kind::Skinning => skinning::read(table).map(Self::Skinning),
         }
     }
 
@@ -115,6 +122,7 @@ impl Modifier {
         match self {
             Self::Morph(params) => params.check(body),
             Self::Sculpt(params) => params.check(body),
+            Self::Skinning(params) => skinning::check(params, body),
             Self::Place(_) | Self::Follow(_) => Ok(()),
         }
     }
@@ -131,7 +139,7 @@ impl Modifier {
     pub fn begin(&self, moment: &Moment<'_>, carried: &mut DVec3) -> Memory {
         match self {
             Self::Place(params) => *carried = params.affine(moment).transform_point3(*carried),
-            Self::Morph(_) | Self::Sculpt(_) => {}
+            Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_) => {}
             Self::Follow(params) => return Memory::Follow(params.begin(moment, *carried)),
         }
         Memory::Nothing
@@ -153,7 +161,7 @@ impl Modifier {
             (Self::Follow(params), Memory::Follow(memory)) => {
                 params.step(memory, moment, dt_secs, carried);
             }
-            (Self::Morph(_) | Self::Follow(_) | Self::Sculpt(_), _) => {}
+            (Self::Morph(_) | Self::Follow(_) | Self::Sculpt(_) | Self::Skinning(_), _) => {}
         }
     }
 
@@ -171,7 +179,7 @@ impl Modifier {
             (Self::Place(params), _) => params.deform(moment, positions, run),
             (Self::Follow(_), Memory::Follow(memory)) => memory.deform(positions, run),
             (Self::Sculpt(params), _) => return params.deform(moment, triangles, positions, run),
-            (Self::Morph(_) | Self::Follow(_), _) => {}
+            (Self::Morph(_) | Self::Follow(_) | Self::Skinning(_), _) => {}
         }
         None
     }
