@@ -234,3 +234,41 @@ fn render_and_demo_write_pictures() {
         assert!(folder.path().join("out").join(file).exists(), "the demo wrote no {file}");
     }
 }
+
+#[test]
+fn skin_keeps_the_volume_of_a_clip_and_of_a_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    zoo(at, "rigged-bar", "1200", "bar.glb");
+    let told =
+        json(at, &["skin", "bar.glb", "-o", "out.glb", "--volume", "--clip", "bend", "--fps", "6"]);
+    assert_eq!(told["frames"], 13);
+    assert!(told["volume_error_plain"].as_f64().unwrap() < -0.01, "{told}");
+    assert!(told["volume_error"].as_f64().unwrap().abs() < 1e-6, "{told}");
+    assert!(told["largest_lambda"].as_f64().unwrap().abs() > 0.01, "{told}");
+    assert_eq!(told["left"].as_array().unwrap().len(), 0);
+    assert!(at.join("out.glb").exists(), "the take is written");
+    let plain = json(at, &["skin", "bar.glb", "-o", "out.pc2", "--method", "dual-quaternion"]);
+    assert_eq!(plain["volume_error"], plain["volume_error_plain"]);
+    let moment =
+        json(at, &["skin", "bar.glb", "-o", "out.obj", "--volume", "--clip", "1", "--time", "1"]);
+    assert_eq!(moment["frames"], 1);
+    assert!(moment["volume_error"].as_f64().unwrap().abs() < 1e-6, "{moment}");
+    assert_eq!(json(at, &["info", "out.obj", "--deep"])["self_intersections"], 0);
+}
+
+#[test]
+fn skin_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    zoo(at, "rigged-bar", "300", "bar.glb");
+    zoo(at, "ball", "300", "ball.glb");
+    assert!(error(at, &["skin", "ball.glb", "-o", "x.glb"]).contains("no skin"));
+    assert!(
+        error(at, &["skin", "bar.glb", "-o", "x.glb", "--clip", "run"]).contains("bend, twist")
+    );
+    assert!(error(at, &["skin", "bar.glb", "-o", "x.obj"]).contains("--time"));
+    let weights = error(at, &["skin", "bar.glb", "-o", "x.glb", "--volume", "--weights", "fat"]);
+    assert!(weights.contains("no painted field 'fat'"), "{weights}");
+    assert!(error(at, &["skin", "bar.glb", "-o", "x.glb", "--fps", "0"]).contains("--fps"));
+}

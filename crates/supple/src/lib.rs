@@ -16,6 +16,7 @@ pub mod run;
 pub mod scene;
 pub mod sculpt;
 pub mod secondary;
+pub mod skinning;
 pub mod spring;
 pub mod zoo;
 

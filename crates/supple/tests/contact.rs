@@ -51,7 +51,8 @@ fn a_camel_falls_through_walls_and_bars() {
         let inside = deepest(&player, &frame);
         let (contact, volume) = (frame.report.contacts[0], frame.report.volume_errors[0].unwrap());
         touched += u32::from(contact.contacts > 0);
-        let middle = frame.bodies[0].positions.iter().sum::<Vec3>() / frame.bodies[0].positions.len() as f32;
+        let middle =
+            frame.bodies[0].positions.iter().sum::<Vec3>() / frame.bodies[0].positions.len() as f32;
         println!("{i}: {middle} inside {inside:.1e} volume {volume:.1e} {contact:?}");
         assert!(inside <= 1e-3, "frame {i}: {inside}");
         assert!(volume.abs() < 0.05, "frame {i}: volume {volume}");
@@ -74,7 +75,9 @@ fn a_head_goes_through_a_ring() {
         let positions = &frame.bodies[0].positions;
         let crossings = self_intersections(positions, &rest.triangles, &run).unwrap().len();
         let middle = positions.iter().sum::<Vec3>() / positions.len() as f32;
-        println!("{i}: {middle} inside {inside:.1e} volume {volume:.1e} crossings {before}->{crossings} {contact:?}");
+        println!(
+            "{i}: {middle} inside {inside:.1e} volume {volume:.1e} crossings {before}->{crossings} {contact:?}"
+        );
         assert!(inside <= 1e-3, "frame {i}: {inside}");
         assert!(volume.abs() < 0.02, "frame {i}: volume {volume}");
     }

@@ -4,6 +4,7 @@ mod foreign;
 mod mesh;
 mod sculpt;
 mod secondary;
+mod skinning;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ const REPEATS: usize = 15;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh", "sculpt", "secondary"])]
+    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -96,8 +97,12 @@ fn is_met(row: &Row, target: f64) -> bool {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref() };
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 3] =
-        [("mesh", mesh::run), ("sculpt", sculpt::run), ("secondary", secondary::run)];
+    let all: [(&str, Rows); 4] = [
+        ("mesh", mesh::run),
+        ("sculpt", sculpt::run),
+        ("secondary", secondary::run),
+        ("skinning", skinning::run),
+    ];
     for (name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {
             rows(&bench)?;

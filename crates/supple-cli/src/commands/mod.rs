@@ -10,6 +10,7 @@ pub(crate) mod info;
 pub(crate) mod new;
 pub(crate) mod remesh;
 pub(crate) mod render;
+pub(crate) mod skin;
 pub(crate) mod zoo;
 
 use std::path::Path;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Bake(bake::Args),
     Deform(deform::Args),
     Remesh(remesh::Args),
+    Skin(skin::Args),
     Info(info::Args),
     Check(check::Args),
     Render(render::Args),

@@ -7,7 +7,8 @@ use super::{Cast, Load, PlayerError, State};
 use crate::Run;
 use crate::rig::collider::{Collider, Place, Solid};
 use crate::rig::contact::{
-    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, resolve, segments,
+    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, resolve,
+    segments,
 };
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::{SUBSTEPS, Stepper};

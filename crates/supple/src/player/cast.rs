@@ -25,6 +25,7 @@ use crate::scene::{
     RigidMotion, RigidPath,
 };
 use crate::secondary;
+use crate::skinning::{self, Solver};
 
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
@@ -141,6 +142,8 @@ pub struct Cast {
     pub(super) shading: Shading,
     /// What each modifier has worked out.
     prepared: Vec<Prepared>,
+    /// How it is skinned, if a modifier keeps its volume, and the number of that modifier.
+    solver: Option<(usize, Solver)>,
 }
 
 /// The primary motion, ready to be sampled.
@@ -200,10 +203,11 @@ impl Cast {
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
+        let solver = solver(&actor, &body, run)?;
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
-        Ok(Self { actor, body, rest, rest_volume, drive, placement, shading, prepared })
+        Ok(Self { actor, body, rest, rest_volume, drive, placement, shading, prepared, solver })
     }
 
     /// What its modifiers remember before the first tick, which is at the moment.
@@ -272,8 +276,9 @@ impl Cast {
             modifier.pose(&self.body, moment, &mut pose);
         }
         let joints = self.matrices(&pose, &state.bones, moment.secs);
-        let positions = self.body.skin(&pose, &joints, self.skinning(), run);
-        let mut deformed = Deformed { positions, warnings: Vec::new(), secondary: Vec::new() };
+        let mut warnings = Vec::new();
+        let positions = self.skin(&pose, &joints, &mut warnings, run)?;
+        let mut deformed = Deformed { positions, warnings, secondary: Vec::new() };
         let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
         let prepared = self.actor.modifiers.iter().zip(&self.prepared);
         for (number, ((modifier, prepared), slot)) in (1..).zip(prepared.zip(&state.slots)) {
@@ -293,6 +298,26 @@ impl Cast {
 
     fn stage<'a>(&'a self, moment: &Moment<'a>, prepared: &'a Prepared) -> Stage<'a> {
         Stage { moment: *moment, body: &self.body, prepared }
+    }
+
+    /// The body moved by its skeleton, with its volume kept if a modifier says so.
+    fn skin(
+        &self,
+        pose: &Pose,
+        matrices: &[Mat4],
+        warnings: &mut Vec<String>,
+        run: &Run<'_>,
+    ) -> Result<Vec<Vec3>, Cancelled> {
+        let Some((number, solver)) = &self.solver else {
+            return Ok(self.body.skin(pose, matrices, self.skinning(), run));
+        };
+        let skinned = solver.pose(&self.body, pose, matrices, self.skinning(), run)?;
+        let name = &self.actor.name;
+        let told = skinning::warnings(solver, &skinned.report);
+        warnings.extend(
+            told.into_iter().map(|w| format!("asset '{name}', modifier {number} (skinning): {w}")),
+        );
+        Ok(skinned.positions)
     }
 
     /// Puts vertices that are not finite back where they rest.
@@ -481,6 +506,26 @@ fn with_tools(actor: &Actor, load: Load<'_>, run: &Run<'_>) -> Result<Actor, Pla
         })?;
     }
     Ok(actor)
+}
+
+/// The last of the actor's modifiers that keeps the volume in skinning, prepared.
+fn solver(
+    actor: &Actor,
+    body: &Body,
+    run: &Run<'_>,
+) -> Result<Option<(usize, Solver)>, PlayerError> {
+    for (i, modifier) in actor.modifiers.iter().enumerate().rev() {
+        if let Modifier::Skinning(params) = modifier {
+            let wrong = |e: skinning::Error| PlayerError::Modifier {
+                asset: actor.name.clone(),
+                number: i + 1,
+                kind: modifier.kind(),
+                what: e.to_string(),
+            };
+            return Solver::new(body, params, run).map(|s| Some((i + 1, s))).map_err(wrong);
+        }
+    }
+    Ok(None)
 }
 
 /// The placed body at rest, for writers: one mesh on one node.

@@ -41,6 +41,9 @@
 //! kind = "twist"                  # or "move", "points", "paint", "stamp", "bend", "boundary", "curve"
 //! degrees = 180
 //!
+//! [[asset.modifier]]
+//! kind = "skinning"               # the blends around joints keep the volume
+//!
 //! [asset.contact]                 # gives way to colliders and other assets; see collider
 //! softness = 1
 //!

@@ -59,6 +59,21 @@ const DEMOS: &[Demo] = &[
         document: include_str!("../../../../../scenes/bend.toml"),
     },
     Demo {
+        name: "three-bone-bar",
+        what: "Skinning: a bar bent at two joints, its volume exactly kept.",
+        document: include_str!("../../../../../scenes/three-bone-bar.toml"),
+    },
+    Demo {
+        name: "muscle-arm",
+        what: "Skinning: painted weights of both signs make the biceps bulge and the crook fold.",
+        document: include_str!("../../../../../scenes/muscle-arm.toml"),
+    },
+    Demo {
+        name: "twisted-shoulder",
+        what: "Skinning: an arm twisted at its shoulder, without the candy wrapper.",
+        document: include_str!("../../../../../scenes/twisted-shoulder.toml"),
+    },
+    Demo {
         name: "camel",
         what: "A walk cycle carried forward by a track.",
         document: include_str!("../../../../../scenes/camel.toml"),

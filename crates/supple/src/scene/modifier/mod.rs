@@ -4,7 +4,7 @@
 //! remembers anything). A modifier takes part in the three phases of a frame, each as far as it has
 //! something to do there:
 //!
-//! - *move*: [`Modifier::pose`] may change the pose, before the body is skinned;
+//! - *move*: [`Modifier::pose`] may change the pose, before the body is skinned; `skinning` says how it is;
 //! - *simulate*: [`Modifier::step`] advances its memory by one tick; it is told where the modifiers before
 //!   it carry the body and its joints, and tells the next ones where it carries them itself;
 //! - *deform*: [`Modifier::deform`] moves the vertices, a pure function of pose and memory.
@@ -23,6 +23,7 @@ pub mod morph;
 pub mod place;
 pub mod sculpt;
 pub mod secondary;
+pub mod skinning;
 
 use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub enum Modifier {
     Sculpt(sculpt::Params),
     /// Lets its flesh jiggle.
     Secondary(secondary::Params),
+    /// Keeps its volume while its skeleton moves it.
+    Skinning(skinning::Params),
 }
 
 /// What a modifier remembers from tick to tick.
@@ -150,17 +153,19 @@ impl Modifier {
             Self::Follow(_) => "follow",
             Self::Sculpt(_) => "sculpt",
             Self::Secondary(_) => "secondary",
+            Self::Skinning(_) => "skinning",
         }
     }
 
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
         type Reader = fn(&Table<'_>) -> Result<Modifier, Problem>;
-        let kinds: [(&str, Reader); 5] = [
+        let kinds: [(&str, Reader); 6] = [
             ("place", |t| place::Params::read(t).map(Self::Place)),
             ("morph", |t| morph::Params::read(t).map(Self::Morph)),
             ("follow", |t| follow::Params::read(t).map(Self::Follow)),
             ("sculpt", |t| sculpt::Params::read(t).map(Self::Sculpt)),
             ("secondary", |t| secondary::Params::read(t).map(Self::Secondary)),
+            ("skinning", |t| skinning::read(t).map(Self::Skinning)),
         ];
         table.need("kind")?.choice(&kinds)?(table)
     }
@@ -176,7 +181,7 @@ impl Modifier {
     ) -> Result<(), LoadError> {
         match self {
             Self::Sculpt(params) => params.load(load),
-            Self::Place(_) | Self::Morph(_) | Self::Follow(_) | Self::Secondary(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -184,7 +189,7 @@ impl Modifier {
     pub(crate) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
         match self {
             Self::Sculpt(params) => params.loaded(),
-            Self::Place(_) | Self::Morph(_) | Self::Follow(_) | Self::Secondary(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -201,6 +206,7 @@ impl Modifier {
             Self::Secondary(params) => {
                 return params.prepare(body, placement).map(|f| Prepared::Secondary(Box::new(f)));
             }
+            Self::Skinning(params) => skinning::check(params, body)?,
             Self::Place(_) | Self::Follow(_) => {}
         }
         Ok(Prepared::Nothing)
@@ -228,7 +234,7 @@ impl Modifier {
             (Self::Secondary(_), Prepared::Secondary(flesh)) => {
                 return Memory::Secondary(flesh.begin(&carried.joints));
             }
-            (Self::Morph(_) | Self::Sculpt(_) | Self::Secondary(_), _) => {}
+            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_) | Self::Secondary(_), _) => {}
         }
         Memory::Nothing
     }
@@ -252,7 +258,8 @@ impl Modifier {
                 params.step(stage, state, dt_secs, carried);
                 return state.is_finite();
             }
-            (Self::Morph(_) | Self::Follow(_) | Self::Sculpt(_) | Self::Secondary(_), _) => {}
+            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_), _)
+            | (Self::Follow(_) | Self::Secondary(_), _) => {}
         }
         carried.is_finite()
     }
@@ -284,7 +291,7 @@ impl Modifier {
             (Self::Secondary(params), Memory::Secondary(state)) => {
                 outcome = params.deform(stage, state, carried, positions, run);
             }
-            (Self::Morph(_) | Self::Follow(_) | Self::Secondary(_), _) => {}
+            (Self::Morph(_) | Self::Skinning(_) | Self::Follow(_) | Self::Secondary(_), _) => {}
         }
         outcome
     }
