@@ -28,7 +28,9 @@ fn sculpted(shape: &mut Shape, op: Op, on_contact: OnContact) -> Outcome {
 }
 
 fn pairs(shape: &Shape) -> usize {
-    self_intersections(&shape.positions, &shape.triangles, &Run::default()).unwrap().len()
+    self_intersections(&shape.positions, &shape.triangles, &Run::default())
+        .expect("nobody cancels")
+        .len()
 }
 
 fn ring(x: f32) -> Vec<Vec3> {

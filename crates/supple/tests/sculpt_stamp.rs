@@ -57,7 +57,8 @@ fn at_end(op: &Stamp) -> Shape {
 fn in_each_other(shape: &Shape, tool: &Shape) -> (usize, usize) {
     let run = Run::default();
     let hierarchy = |s: &Shape| Bvh::new(&s.positions, &s.triangles, &run);
-    let pairs = intersections_between(&hierarchy(shape), &hierarchy(tool), &run).unwrap().len();
+    let pairs = intersections_between(&hierarchy(shape), &hierarchy(tool), &run);
+    let pairs = pairs.expect("nobody cancels").len();
     let winding = Winding::new(&tool.positions, &tool.triangles, &run);
     (pairs, shape.positions.iter().filter(|&&p| winding.inside(p)).count())
 }

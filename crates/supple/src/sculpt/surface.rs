@@ -264,7 +264,8 @@ impl Surface {
         let x = self.gather(b, local);
         let mut normal = Block::ZERO;
         let mut right = Block::ZERO;
-        let mut moments = [[0.0_f32; WIDTH]; 6];
+        let mut squares = Block::ZERO;
+        let mut products = Block::ZERO;
         for spoke in self.spokes(b) {
             let mut first = Block::ZERO;
             let mut second = Block::ZERO;
@@ -278,25 +279,16 @@ impl Surface {
                 normal.set(i, n);
                 let r = right.get(i) + spoke.rise[i] * p;
                 right.set(i, r);
-                moments[0][i] += p.x * p.x;
-                moments[1][i] += p.y * p.y;
-                moments[2][i] += p.z * p.z;
-                moments[3][i] += p.y * p.z;
-                moments[4][i] += p.x * p.z;
-                moments[5][i] += p.x * p.y;
+                let square = squares.get(i) + p * p;
+                squares.set(i, square);
+                let product = products.get(i) + Vec3::new(p.y * p.z, p.x * p.z, p.x * p.y);
+                products.set(i, product);
             }
         }
         let mut gradient = Block::ZERO;
         for i in 0..WIDTH {
-            let m = Moments {
-                xx: moments[0][i],
-                yy: moments[1][i],
-                zz: moments[2][i],
-                yz: moments[3][i],
-                xz: moments[4][i],
-                xy: moments[5][i],
-            };
-            gradient.set(i, m.solve(normal.get(i), right.get(i)));
+            let moments = Moments { squares: squares.get(i), products: products.get(i) };
+            gradient.set(i, moments.solve(normal.get(i), right.get(i)));
         }
         gradient
     }
@@ -386,12 +378,10 @@ fn continued(start: &Block, middle: &Block, before: Option<&Block>) -> Block {
 /// `Σ d dᵀ`.
 #[derive(Clone, Copy)]
 struct Moments {
-    xx: f32,
-    yy: f32,
-    zz: f32,
-    yz: f32,
-    xz: f32,
-    xy: f32,
+    /// `xx, yy, zz`.
+    squares: Vec3,
+    /// `yz, xz, xy`.
+    products: Vec3,
 }
 
 impl Moments {
@@ -401,7 +391,7 @@ impl Moments {
         let n = normal * (1.0 / normal.length_squared().max(f32::MIN_POSITIVE).sqrt());
         let flat = right - n * n.dot(right);
         let across = self.times(n);
-        let trace = self.xx + self.yy + self.zz - n.dot(across);
+        let trace = self.squares.element_sum() - n.dot(across);
         let determinant = n.dot(self.adjugate_times(n));
         let turned = self.times(flat);
         let top = trace * flat - (turned - n * n.dot(turned));
@@ -412,25 +402,22 @@ impl Moments {
 
     #[inline(always)]
     fn times(self, v: Vec3) -> Vec3 {
+        let (s, p) = (self.squares, self.products);
         Vec3::new(
-            self.xx * v.x + self.xy * v.y + self.xz * v.z,
-            self.xy * v.x + self.yy * v.y + self.yz * v.z,
-            self.xz * v.x + self.yz * v.y + self.zz * v.z,
+            s.x * v.x + p.z * v.y + p.y * v.z,
+            p.z * v.x + s.y * v.y + p.x * v.z,
+            p.y * v.x + p.x * v.y + s.z * v.z,
         )
     }
 
     #[inline(always)]
     fn adjugate_times(self, v: Vec3) -> Vec3 {
-        let Self { xx, yy, zz, yz, xz, xy } = self;
-        let adjugate = Self {
-            xx: yy * zz - yz * yz,
-            yy: xx * zz - xz * xz,
-            zz: xx * yy - xy * xy,
-            yz: xy * xz - xx * yz,
-            xz: xy * yz - xz * yy,
-            xy: xz * yz - xy * zz,
-        };
-        adjugate.times(v)
+        let (s, p) = (self.squares, self.products);
+        let squares =
+            Vec3::new(s.y * s.z - p.x * p.x, s.x * s.z - p.y * p.y, s.x * s.y - p.z * p.z);
+        let products =
+            Vec3::new(p.z * p.y - s.x * p.x, p.z * p.x - p.y * s.y, p.y * p.x - p.z * s.z);
+        Self { squares, products }.times(v)
     }
 }
 
@@ -480,7 +467,7 @@ mod tests {
     fn a_linear_value_has_its_own_gradient() {
         let (points, triangles) = hexagon(|x, y| 0.4 * x - 0.7 * y);
         let wanted = Vec3::new(0.03, -0.05, 0.02);
-        let normal = Vec3::new(-0.4, 0.7, 1.0).normalize();
+        let normal = Vec3::new(-0.4, 0.7, 1.0).normalize_or_zero();
         let values: Vec<f32> = points.iter().map(|p| 0.5 + wanted.dot(*p)).collect();
         let surface = Surface::new(&values, &triangles, 0);
         let local: Vec<Vec3> = surface.vertices.iter().map(|&i| points[i as usize]).collect();
@@ -495,7 +482,7 @@ mod tests {
 
     #[test]
     fn neighbours_in_a_line_have_no_gradient() {
-        let m = Moments { xx: 2.0, yy: 0.0, zz: 0.0, yz: 0.0, xz: 0.0, xy: 0.0 };
+        let m = Moments { squares: 2.0 * Vec3::X, products: Vec3::ZERO };
         assert_eq!(m.solve(Vec3::Z, Vec3::X), Vec3::ZERO);
         assert_eq!(m.solve(Vec3::ZERO, Vec3::X), Vec3::ZERO);
     }
