@@ -82,7 +82,7 @@ impl Binding<'_> {
     }
 
     /// From where the vertex is bound to the skeleton's space.
-    pub(super) fn to_skeleton(&self) -> DMat4 {
+    pub(super) fn to_skeleton(self) -> DMat4 {
         self.block.to_skeleton
     }
 

@@ -48,7 +48,7 @@
 //!
 //! - W. von Funck, H. Theisel, H.-P. Seidel. Volume-preserving Mesh Skinning. Vision, Modeling and
 //!   Visualization, 2008.
-//! - W. von Funck. Shape Deformations Based on Vector Fields. PhD thesis, Otto-von-Guericke-Universität
+//! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Otto-von-Guericke-Universität
 //!   Magdeburg, 2008, chapter 6.
 //! - L. Kavan, S. Collins, J. Žára, C. O'Sullivan. Geometric Skinning with Approximate Dual Quaternion
 //!   Blending. ACM Transactions on Graphics 27(4), 2008.
@@ -311,6 +311,8 @@ struct Posed {
 
 /// The vertices of a piece that are ever blended, in the course of a pose.
 struct Live {
+    /// For each way of carrying, the matrix of positions and that of ways out of the skeleton.
+    carried: Vec<(DMat4, DMat4)>,
     /// Position and way out of the skeleton.
     state: Vec<Record>,
     /// Whether a moving joint blended or displaced it.
@@ -491,8 +493,7 @@ impl Course<'_> {
     /// Moves one piece, region by region.
     fn solve(&self, prepared: &Prepared, positions: &mut [Vec3]) -> Vec<JointReport> {
         let piece = &prepared.piece;
-        let carried = self.carried(prepared);
-        let mut live = self.begin(prepared, &carried);
+        let mut live = self.begin(prepared);
         let volume = piece.volume(|v| self.bound[v as usize].as_dvec3(), &self.run);
         let scale = self.scale(prepared);
         let most = match self.skinning {
@@ -503,7 +504,7 @@ impl Course<'_> {
         let plan = Plan { skinning: self.skinning, most, volume: volume * scale };
         let mut reports = Vec::new();
         for region in &prepared.regions {
-            self.pass(prepared, region, &carried, plan, &mut live, &mut reports);
+            self.pass(prepared, region, plan, &mut live, &mut reports);
         }
         for (k, &place) in prepared.live.iter().enumerate() {
             if live.touched[k] {
@@ -535,7 +536,8 @@ impl Course<'_> {
         prepared.carriers.iter().map(matrices).collect()
     }
 
-    fn begin(&self, prepared: &Prepared, carried: &[(DMat4, DMat4)]) -> Live {
+    fn begin(&self, prepared: &Prepared) -> Live {
+        let carried = self.carried(prepared);
         let state = self.run.map(prepared.live.len(), |k| {
             let (carrier, out) = prepared.start[k];
             let vertex = prepared.piece.vertices[prepared.live[k] as usize];
@@ -544,7 +546,7 @@ impl Course<'_> {
             let u = ways.transform_vector3(out);
             [x.x, x.y, x.z, u.x, u.y, u.z]
         });
-        Live { touched: vec![false; state.len()], state }
+        Live { touched: vec![false; state.len()], carried, state }
     }
 
     /// One region: out of the live vertices, through its steps, and back.
@@ -552,7 +554,6 @@ impl Course<'_> {
         &self,
         prepared: &Prepared,
         region: &Region,
-        carried: &[(DMat4, DMat4)],
         plan: Plan,
         live: &mut Live,
         reports: &mut Vec<JointReport>,
@@ -570,7 +571,7 @@ impl Course<'_> {
             number,
         };
         let movers: Vec<Mover<'_>> = moving.iter().map(mover).collect();
-        let state = self.gather(prepared, region, carried, live, origin);
+        let state = self.gather(prepared, region, live, origin);
         let mut work = Work::new(region, &movers, plan, state, self.run);
         let done = work.solve();
         for (k, (source, state)) in region.sources.iter().zip(&work.state).enumerate() {
@@ -599,7 +600,6 @@ impl Course<'_> {
         &self,
         prepared: &Prepared,
         region: &Region,
-        carried: &[(DMat4, DMat4)],
         live: &Live,
         origin: DVec3,
     ) -> Vec<Record> {
@@ -610,7 +610,7 @@ impl Course<'_> {
             }
             Source::Carried(carrier) => {
                 let vertex = prepared.piece.vertices[region.vertices[k] as usize];
-                let matrix = &carried[carrier as usize].0;
+                let matrix = &live.carried[carrier as usize].0;
                 let x = matrix.transform_point3(self.bound[vertex as usize].as_dvec3()) - origin;
                 // What is only carried is never displaced: it needs no way out.
                 [x.x, x.y, x.z, 0.0, 0.0, 0.0]
