@@ -15,6 +15,7 @@ pub mod rig;
 pub mod run;
 pub mod scene;
 pub mod sculpt;
+pub mod sparse;
 pub mod spring;
 pub mod zoo;
 

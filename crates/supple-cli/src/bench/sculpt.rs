@@ -46,7 +46,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
             volumes(bench, volume)?;
         }
     }
-    Ok(())
+    super::geodesic::run(bench)
 }
 
 /// Runge–Kutta steps a second, every vertex inside the tool's fade.

@@ -28,13 +28,16 @@
 use glam::{DVec3, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::boundary::{check_drawn, drawn_parts};
 use super::error::{Problem, check_fade, check_finite, check_point, check_share};
 use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
+use super::regions::Part;
 use crate::Run;
 use crate::field::Generator;
 use crate::field::blend::fade;
-use crate::mesh::geodesic::{Rings, distances, smoothed};
+use crate::mesh::adjacency::{Rows, vertex_vertices};
+use crate::mesh::geodesic::{self, dijkstra, heat, smoothed};
 use crate::run::Cancelled;
 
 /// Guides part of a surface along a curve.
@@ -51,6 +54,8 @@ pub struct Curve {
     pub until: f32,
     /// Which part of the surface moves.
     pub extent: Extent,
+    /// How distances along the surface are found. By shortest paths by default, as in the source.
+    pub distance: geodesic::Method,
     /// Runge–Kutta steps for the whole way. 64 by default.
     pub steps: u32,
     /// How often the gradient of the extent is averaged over the neighbours. 3 by default; more for
@@ -66,6 +71,7 @@ impl Default for Curve {
             twist_degrees: 0.0,
             until: 1.0,
             extent: Extent::default(),
+            distance: geodesic::Method::default(),
             steps: 64,
             smoothing: 3,
         }
@@ -91,6 +97,13 @@ pub enum Extent {
         inner: Vec<u32>,
         /// Vertices that stay.
         outer: Vec<u32>,
+    },
+    /// Between two closed curves drawn on the surface, by the distance along it to both.
+    Drawn {
+        /// Around the part that moves fully: at least three points.
+        inner: Vec<Vec3>,
+        /// Beyond it nothing moves: at least three points.
+        outer: Vec<Vec3>,
     },
     /// Painted: one value a vertex, 0 moves fully and 1 stays.
     Painted {
@@ -118,30 +131,26 @@ impl Extent {
         &self,
         positions: &[Vec3],
         triangles: &[[u32; 3]],
+        distance: geodesic::Method,
         run: &Run<'_>,
     ) -> Result<Vec<f32>, Problem> {
         self.check_on(positions.len())?;
-        let rings = Rings::new(positions.len(), triangles);
+        let ground = || Ground::new(positions, triangles, distance, run);
         match self {
             Self::Geodesic { from, inner, outer } => {
                 let grid =
                     Nearest::new(positions).ok_or(Problem::NeedsTriangles { what: "geodesics" })?;
-                let rough = distances(positions, triangles, &[grid.find(*from) as u32]);
-                let g = smoothed(&rough, &rings, DISTANCE_SMOOTHING, run);
+                let g = ground()?.distances(&[grid.find(*from) as u32], run)?;
                 Ok(g.iter().map(|g| ((g - inner) / (outer - inner)).clamp(0.0, 1.0)).collect())
             }
-            Self::Between { inner, outer } => {
-                let to = |set: &[u32]| {
-                    smoothed(&distances(positions, triangles, set), &rings, DISTANCE_SMOOTHING, run)
+            Self::Between { inner, outer } => ground()?.between(inner, outer, run),
+            Self::Drawn { inner, outer } => {
+                let parts = drawn_parts(inner, outer, positions, triangles, run)?;
+                let all = |part: Part| {
+                    let found = (0_u32..).zip(&parts).filter(move |(_, p)| **p == part);
+                    found.map(|(i, _)| i).collect::<Vec<u32>>()
                 };
-                let (to_inner, to_outer) = (to(inner), to(outer));
-                let share = |(a, b): (&f32, &f32)| {
-                    if a.is_finite() { a / (a + b).max(f32::MIN_POSITIVE) } else { 1.0 }
-                };
-                let mut s: Vec<f32> = to_inner.iter().zip(&to_outer).map(share).collect();
-                inner.iter().for_each(|&i| s[i as usize] = 0.0);
-                outer.iter().for_each(|&i| s[i as usize] = 1.0);
-                Ok(s)
+                ground()?.between(&all(Part::Handle), &all(Part::Still), run)
             }
             Self::Painted { values } => Ok(values.iter().map(|v| v.clamp(0.0, 1.0)).collect()),
         }
@@ -158,6 +167,7 @@ impl Extent {
                 check_vertices("the inner part", inner, vertices)?;
                 check_vertices("the outer part", outer, vertices)
             }
+            Self::Drawn { inner, outer } => check_drawn(inner, outer),
             Self::Painted { values } if values.len() == vertices => {
                 values.iter().try_for_each(|&v| check_finite("a painted value", v))
             }
@@ -165,6 +175,55 @@ impl Extent {
                 Err(Problem::WrongCount { found: values.len(), expected: vertices })
             }
         }
+    }
+}
+
+/// A surface on which distances are asked for.
+enum Ground<'a> {
+    Dijkstra { positions: &'a [Vec3], triangles: &'a [[u32; 3]], around: Rows },
+    Heat(Box<heat::Solver>),
+}
+
+impl<'a> Ground<'a> {
+    fn new(
+        positions: &'a [Vec3],
+        triangles: &'a [[u32; 3]],
+        method: geodesic::Method,
+        run: &Run<'_>,
+    ) -> Result<Self, Problem> {
+        Ok(match method {
+            geodesic::Method::Dijkstra => {
+                let around = vertex_vertices(positions.len(), triangles);
+                Self::Dijkstra { positions, triangles, around }
+            }
+            geodesic::Method::Heat => {
+                let params = heat::Params::default();
+                Self::Heat(Box::new(heat::Solver::new(positions, triangles, &params, run)?))
+            }
+        })
+    }
+
+    /// Smooth distance of every vertex to the nearest source.
+    fn distances(&self, sources: &[u32], run: &Run<'_>) -> Result<Vec<f32>, Problem> {
+        Ok(match self {
+            Self::Dijkstra { positions, triangles, around } => {
+                let rough = dijkstra::distances(positions, triangles, sources);
+                smoothed(&rough, around, DISTANCE_SMOOTHING, run)
+            }
+            Self::Heat(solver) => solver.distances(sources, run)?,
+        })
+    }
+
+    /// (4.11): the share of the way from the inner to the outer part.
+    fn between(&self, inner: &[u32], outer: &[u32], run: &Run<'_>) -> Result<Vec<f32>, Problem> {
+        let (to_inner, to_outer) = (self.distances(inner, run)?, self.distances(outer, run)?);
+        let share = |(a, b): (&f32, &f32)| {
+            if a.is_finite() { a / (a + b).max(f32::MIN_POSITIVE) } else { 1.0 }
+        };
+        let mut s: Vec<f32> = to_inner.iter().zip(&to_outer).map(share).collect();
+        inner.iter().for_each(|&i| s[i as usize] = 0.0);
+        outer.iter().for_each(|&i| s[i as usize] = 1.0);
+        Ok(s)
     }
 }
 
@@ -190,7 +249,7 @@ impl Curve {
             return Err(Problem::NeedsTriangles { what: "the extent lies on a surface" });
         }
         let mut ride = self.ride()?;
-        let values = self.extent.values(positions, triangles, run)?;
+        let values = self.extent.values(positions, triangles, self.distance, run)?;
         ride.behind = behind(&ride, positions, &values);
         let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let surface = Surface::new(&values, triangles, self.smoothing);
@@ -237,7 +296,7 @@ fn behind(ride: &Ride, positions: &[Vec3], values: &[f32]) -> f64 {
 /// A surface with s on it.
 struct Surface<'a> {
     values: &'a [f32],
-    rings: Rings,
+    rings: Rows,
     /// Vertices that are neither carried nor at rest.
     support: Vec<u32>,
     /// Where in `support` each vertex is.
@@ -270,7 +329,7 @@ impl<'a> Surface<'a> {
         let mut fan_starts: Vec<u32> = support.iter().map(first).collect();
         fan_starts.push(around.len() as u32);
         let fans = around.into_iter().map(|[_, next, last]| [next, last]).collect();
-        let rings = Rings::new(values.len(), triangles);
+        let rings = vertex_vertices(values.len(), triangles);
         Self { values, rings, support, place, fans, fan_starts, smoothing }
     }
 
@@ -332,7 +391,7 @@ impl<'a> Surface<'a> {
         };
         let (a, b) = normal.any_orthonormal_pair();
         let (mut xx, mut xy, mut yy, mut right) = (0.0, 0.0, 0.0, Vec2::ZERO);
-        for &neighbour in self.rings.of(vertex) {
+        for &neighbour in self.rings.row(vertex) {
             let offset = positions[neighbour as usize] - x;
             let d = Vec2::new(a.dot(offset), b.dot(offset));
             xx += d.x * d.x;
@@ -350,7 +409,7 @@ impl<'a> Surface<'a> {
 
     fn averaged(&self, gradients: &[Vec3], k: usize) -> Vec3 {
         let vertex = self.support[k] as usize;
-        let near = self.rings.of(vertex).iter().map(|&j| self.place[j as usize]);
+        let near = self.rings.row(vertex).iter().map(|&j| self.place[j as usize]);
         let inside = near.filter(|&p| p != NOWHERE).map(|p| gradients[p as usize]);
         let (sum, count) = inside.fold((Vec3::ZERO, 0.0), |(s, n), g| (s + g, n + 1.0));
         if count > 0.0 { 0.5 * (gradients[k] + sum / count) } else { gradients[k] }
