@@ -30,6 +30,12 @@ supple render "$work/bar.ply" --compare "$work/bent.ply" -o "$out/sculpt-bend.pn
 supple zoo cow -o "$work/cow.glb"
 supple render "$work/cow.glb" -o "$out/softness.png" --size 800x500 --small --field softness
 
+# The figures of the thesis, each at the end of its motion.
+for scene in scenes/figures/*.toml; do
+    supple render "$scene" -o "$out/figures-$(basename "$scene" .toml).png" \
+        --frame "$(awk -F'"' '/^end =/ { print 24 * $2 }' "$scene")" --size 320x220 --small --from 0.3,0.3,1
+done
+
 # For rustdoc, which copies no files beside its pages.
 inline() { printf '![%s](data:image/png;base64,%s)\n' "$2" "$(base64 -w0 "$1")"; }
 supple render "$work/ball.ply" --compare "$work/pushed.ply" -o "$work/sculpt.png" \

@@ -1,6 +1,7 @@
 //! `supple bench`: how fast and how exact, on this machine, beside the sources' figures.
 
 mod foreign;
+mod geodesic;
 mod mesh;
 mod sculpt;
 mod secondary;
@@ -21,8 +22,8 @@ const REPEATS: usize = 15;
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
-/// Rows that compare with a foreign program run it when it is installed (Python's trimesh; set
-/// `SUPPLE_PYTHON` to the interpreter that has it) and say so when it is not.
+/// Rows that compare with a foreign program run it when it is installed (Python's trimesh and potpourri3d; set
+/// `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given

@@ -73,7 +73,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     for explicit in &EXPLICIT {
         along_a_curve(bench, explicit)?;
     }
-    Ok(())
+    super::geodesic::run(bench)
 }
 
 /// Runge–Kutta steps a second, every vertex inside the tool's fade.

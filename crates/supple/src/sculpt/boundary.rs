@@ -154,6 +154,24 @@ impl Knob {
     }
 }
 
+/// Checks two closed curves.
+pub(super) fn check_drawn(inner: &[Vec3], outer: &[Vec3]) -> Result<(), Problem> {
+    let drawn = Boundary { inner: inner.to_vec(), outer: outer.to_vec(), ..Boundary::default() };
+    drawn.curves().map(drop)
+}
+
+/// Which part of a surface lies inside, between and outside two closed curves drawn on it.
+pub(super) fn drawn_parts(
+    inner: &[Vec3],
+    outer: &[Vec3],
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    run: &Run<'_>,
+) -> Result<Vec<Part>, Problem> {
+    let drawn = Boundary { inner: inner.to_vec(), outer: outer.to_vec(), ..Boundary::default() };
+    Ok(drawn.cut(&drawn.curves()?, positions, triangles, run)?.0)
+}
+
 /// A boundary edit, prepared for a surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundaryMap {

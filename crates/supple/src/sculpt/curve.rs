@@ -29,12 +29,15 @@
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::boundary::{check_drawn, drawn_parts};
 use super::error::{Problem, check_fade, check_finite, check_point, check_share};
 use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
+use super::regions::Part;
 use super::surface::Surface;
 use crate::Run;
-use crate::mesh::geodesic::{Rings, distances, smoothed};
+use crate::mesh::adjacency::vertex_vertices;
+use crate::mesh::geodesic::{self, dijkstra, heat, smoothed};
 
 /// Guides part of a surface along a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +53,8 @@ pub struct Curve {
     pub until: f32,
     /// Which part of the surface moves.
     pub extent: Extent,
+    /// How distances along the surface are found. By shortest paths by default, as in the source.
+    pub distance: geodesic::Method,
     /// Runge–Kutta steps for the whole way. 64 by default.
     pub steps: u32,
     /// How often the gradient of the extent is averaged over the neighbours. 3 by default; more for
@@ -65,6 +70,7 @@ impl Default for Curve {
             twist_degrees: 0.0,
             until: 1.0,
             extent: Extent::default(),
+            distance: geodesic::Method::default(),
             steps: 64,
             smoothing: 3,
         }
@@ -90,6 +96,13 @@ pub enum Extent {
         inner: Vec<u32>,
         /// Vertices that stay.
         outer: Vec<u32>,
+    },
+    /// Between two closed curves drawn on the surface, by the distance along it to both.
+    Drawn {
+        /// Around the part that moves fully: at least three points.
+        inner: Vec<Vec3>,
+        /// Beyond it nothing moves: at least three points.
+        outer: Vec<Vec3>,
     },
     /// Painted: one value a vertex, 0 moves fully and 1 stays.
     Painted {
@@ -117,30 +130,26 @@ impl Extent {
         &self,
         positions: &[Vec3],
         triangles: &[[u32; 3]],
+        distance: geodesic::Method,
         run: &Run<'_>,
     ) -> Result<Vec<f32>, Problem> {
         self.check_on(positions.len())?;
-        let rings = Rings::new(positions.len(), triangles);
+        let ground = || Ground::new(positions, triangles, distance, run);
         match self {
             Self::Geodesic { from, inner, outer } => {
                 let grid =
                     Nearest::new(positions).ok_or(Problem::NeedsTriangles { what: "geodesics" })?;
-                let rough = distances(positions, triangles, &[grid.find(*from) as u32]);
-                let g = smoothed(&rough, &rings, DISTANCE_SMOOTHING, run);
+                let g = ground()?.distances(&[grid.find(*from) as u32], run)?;
                 Ok(g.iter().map(|g| ((g - inner) / (outer - inner)).clamp(0.0, 1.0)).collect())
             }
-            Self::Between { inner, outer } => {
-                let to = |set: &[u32]| {
-                    smoothed(&distances(positions, triangles, set), &rings, DISTANCE_SMOOTHING, run)
+            Self::Between { inner, outer } => ground()?.between(inner, outer, run),
+            Self::Drawn { inner, outer } => {
+                let parts = drawn_parts(inner, outer, positions, triangles, run)?;
+                let all = |part: Part| {
+                    let found = (0_u32..).zip(&parts).filter(move |(_, p)| **p == part);
+                    found.map(|(i, _)| i).collect::<Vec<u32>>()
                 };
-                let (to_inner, to_outer) = (to(inner), to(outer));
-                let share = |(a, b): (&f32, &f32)| {
-                    if a.is_finite() { a / (a + b).max(f32::MIN_POSITIVE) } else { 1.0 }
-                };
-                let mut s: Vec<f32> = to_inner.iter().zip(&to_outer).map(share).collect();
-                inner.iter().for_each(|&i| s[i as usize] = 0.0);
-                outer.iter().for_each(|&i| s[i as usize] = 1.0);
-                Ok(s)
+                ground()?.between(&all(Part::Handle), &all(Part::Still), run)
             }
             Self::Painted { values } => Ok(values.iter().map(|v| v.clamp(0.0, 1.0)).collect()),
         }
@@ -157,6 +166,7 @@ impl Extent {
                 check_vertices("the inner part", inner, vertices)?;
                 check_vertices("the outer part", outer, vertices)
             }
+            Self::Drawn { inner, outer } => check_drawn(inner, outer),
             Self::Painted { values } if values.len() == vertices => {
                 values.iter().try_for_each(|&v| check_finite("a painted value", v))
             }
@@ -164,6 +174,55 @@ impl Extent {
                 Err(Problem::WrongCount { found: values.len(), expected: vertices })
             }
         }
+    }
+}
+
+/// A surface on which distances are asked for.
+enum Ground<'a> {
+    Dijkstra { positions: &'a [Vec3], triangles: &'a [[u32; 3]], around: Rows },
+    Heat(Box<heat::Solver>),
+}
+
+impl<'a> Ground<'a> {
+    fn new(
+        positions: &'a [Vec3],
+        triangles: &'a [[u32; 3]],
+        method: geodesic::Method,
+        run: &Run<'_>,
+    ) -> Result<Self, Problem> {
+        Ok(match method {
+            geodesic::Method::Dijkstra => {
+                let around = vertex_vertices(positions.len(), triangles);
+                Self::Dijkstra { positions, triangles, around }
+            }
+            geodesic::Method::Heat => {
+                let params = heat::Params::default();
+                Self::Heat(Box::new(heat::Solver::new(positions, triangles, &params, run)?))
+            }
+        })
+    }
+
+    /// Smooth distance of every vertex to the nearest source.
+    fn distances(&self, sources: &[u32], run: &Run<'_>) -> Result<Vec<f32>, Problem> {
+        Ok(match self {
+            Self::Dijkstra { positions, triangles, around } => {
+                let rough = dijkstra::distances(positions, triangles, sources);
+                smoothed(&rough, around, DISTANCE_SMOOTHING, run)
+            }
+            Self::Heat(solver) => solver.distances(sources, run)?,
+        })
+    }
+
+    /// (4.11): the share of the way from the inner to the outer part.
+    fn between(&self, inner: &[u32], outer: &[u32], run: &Run<'_>) -> Result<Vec<f32>, Problem> {
+        let (to_inner, to_outer) = (self.distances(inner, run)?, self.distances(outer, run)?);
+        let share = |(a, b): (&f32, &f32)| {
+            if a.is_finite() { a / (a + b).max(f32::MIN_POSITIVE) } else { 1.0 }
+        };
+        let mut s: Vec<f32> = to_inner.iter().zip(&to_outer).map(share).collect();
+        inner.iter().for_each(|&i| s[i as usize] = 0.0);
+        outer.iter().for_each(|&i| s[i as usize] = 1.0);
+        Ok(s)
     }
 }
 
@@ -189,7 +248,7 @@ impl Curve {
             return Err(Problem::NeedsTriangles { what: "the extent lies on a surface" });
         }
         let mut ride = self.ride()?;
-        let values = self.extent.values(positions, triangles, run)?;
+        let values = self.extent.values(positions, triangles, self.distance, run)?;
         ride.behind = behind(&ride, positions, &values);
         let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let core = ride.turn();

@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use crate::mesh::geodesic::heat;
 use crate::pathline;
 use crate::run::Cancelled;
 
@@ -195,6 +196,9 @@ pub enum Problem {
         /// How many.
         steps: f32,
     },
+    /// Distances along the surface could not be found.
+    #[error("distances along the surface: {0}")]
+    Distances(#[from] heat::Error),
     /// The path lines could not be integrated.
     #[error(transparent)]
     Integration(#[from] pathline::Error),

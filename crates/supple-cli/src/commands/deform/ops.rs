@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use glam::Vec3;
+use supple::mesh::geodesic;
 use supple::sculpt::{
     Bend, Boundary, Curve, Extent, Guide, Knob, Mirror, Move, Op, Orientation, Paint, Points, Side,
     Stamp, Tool, ToolShape, Twist,
@@ -423,6 +424,16 @@ struct CurveArgs {
     /// Move without turning with the curve
     #[arg(long)]
     keep_orientation: bool,
+    /// How distances along the surface are found; heat is smoother and more exact
+    #[arg(long, value_enum, default_value_t = Distance::Dijkstra)]
+    distance: Distance,
+}
+
+/// Shortest paths, or the heat method.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Distance {
+    Dijkstra,
+    Heat,
 }
 
 impl CurveArgs {
@@ -437,6 +448,10 @@ impl CurveArgs {
             },
             twist_degrees: self.twist,
             extent: Extent::Geodesic { from, inner: self.inner, outer: self.outer },
+            distance: match self.distance {
+                Distance::Dijkstra => geodesic::Method::Dijkstra,
+                Distance::Heat => geodesic::Method::Heat,
+            },
             ..Curve::default()
         }
     }

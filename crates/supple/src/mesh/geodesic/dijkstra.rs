@@ -1,0 +1,160 @@
+//! Shortest paths over a surface, from edge to edge.
+//!
+//! # Method
+//!
+//! Dijkstra's algorithm over the edges and over the straight lines that join the far corners of two
+//! triangles with a common edge, unfolded into a plane. The lines across cut the error of edge paths on
+//! a regular mesh from some 15 % to some 4 %. [`smoothed`](super::smoothed) then averages over the
+//! neighbours, as the source does, to take out the creases.
+//!
+//! # Limits
+//!
+//! The error does not shrink with the triangles; see [`heat`](super::heat).
+//!
+//! # References
+//!
+//! - E. W. Dijkstra. A note on two problems in connexion with graphs. Numerische Mathematik, 1959.
+//! - W. von Funck. Shape Deformations Based on Vector Fields. Thesis, Saarbrücken, 2008; 4.4.1.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use glam::Vec3;
+
+use crate::mesh::adjacency::is_index_degenerate;
+
+/// Distance of every vertex to the nearest source; infinite where none can be reached.
+///
+/// # Panics
+///
+/// If a triangle or a source names a vertex that does not exist.
+#[must_use]
+pub fn distances(positions: &[Vec3], triangles: &[[u32; 3]], sources: &[u32]) -> Vec<f32> {
+    let mut ways = along_edges(positions, triangles);
+    ways.extend(across_edges(positions, triangles));
+    Links::new(positions.len(), &ways).distances(sources)
+}
+
+/// The same over edges alone: up to 15 % more, and never less than the true distance.
+pub(super) fn edge_distances(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    sources: &[u32],
+) -> Vec<f32> {
+    Links::new(positions.len(), &along_edges(positions, triangles)).distances(sources)
+}
+
+/// A straight way between two vertices.
+struct Way {
+    ends: [u32; 2],
+    length: f32,
+}
+
+/// The ways from every vertex, in compressed rows.
+struct Links {
+    starts: Vec<u32>,
+    links: Vec<(u32, f32)>,
+}
+
+impl Links {
+    fn new(vertices: usize, ways: &[Way]) -> Self {
+        let mut starts = vec![0_u32; vertices + 2];
+        for v in ways.iter().flat_map(|way| way.ends) {
+            starts[v as usize + 2] += 1;
+        }
+        for v in 2..starts.len() {
+            starts[v] += starts[v - 1];
+        }
+        let mut links = vec![(0, 0.0); 2 * ways.len()];
+        for &Way { ends: [a, b], length } in ways {
+            for (from, to) in [(a, b), (b, a)] {
+                let place = &mut starts[from as usize + 1];
+                links[*place as usize] = (to, length);
+                *place += 1;
+            }
+        }
+        starts.pop();
+        Self { starts, links }
+    }
+
+    fn distances(&self, sources: &[u32]) -> Vec<f32> {
+        let mut distance = vec![f32::INFINITY; self.starts.len() - 1];
+        let mut queue = BinaryHeap::new();
+        for &source in sources {
+            distance[source as usize] = 0.0;
+            queue.push(Reverse((Order(0.0), source)));
+        }
+        while let Some(Reverse((Order(d), vertex))) = queue.pop() {
+            let v = vertex as usize;
+            if d > distance[v] {
+                continue;
+            }
+            for &(next, length) in &self.links[self.starts[v] as usize..self.starts[v + 1] as usize]
+            {
+                let through = d + length;
+                if through < distance[next as usize] {
+                    distance[next as usize] = through;
+                    queue.push(Reverse((Order(through), next)));
+                }
+            }
+        }
+        distance
+    }
+}
+
+/// Distances in the order of their size.
+#[derive(Clone, Copy, PartialEq)]
+struct Order(f32);
+
+impl Eq for Order {}
+
+impl PartialOrd for Order {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Order {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// The sides of all triangles; those of two triangles come twice.
+fn along_edges(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Way> {
+    let at = |i: u32| positions[i as usize];
+    let way = |ends: [u32; 2]| Way { ends, length: at(ends[0]).distance(at(ends[1])) };
+    let sound = triangles.iter().filter(|t| !is_index_degenerate(**t));
+    sound.flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).map(way).collect()
+}
+
+/// The lines across edges from one triangle to the next.
+fn across_edges(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Way> {
+    let at = |i: u32| positions[i as usize];
+    let sound = triangles.iter().filter(|t| !is_index_degenerate(**t));
+    let side = |a: u32, b: u32, apex: u32| ([a.min(b), a.max(b)], apex);
+    let mut sides: Vec<([u32; 2], u32)> =
+        sound.flat_map(|&[a, b, c]| [side(a, b, c), side(b, c, a), side(c, a, b)]).collect();
+    sides.sort_unstable();
+    let pairs = sides.chunk_by(|a, b| a.0 == b.0).flat_map(|same| same.windows(2));
+    let way = |pair: &[([u32; 2], u32)]| {
+        let ([a, b], ends) = (pair[0].0, [pair[0].1, pair[1].1]);
+        let length = unfolded(at(a), at(b), at(ends[0]), at(ends[1]))?;
+        Some(Way { ends, length })
+    };
+    pairs.filter_map(way).collect()
+}
+
+/// Distance between the apices of two triangles over an edge laid into one plane, if the line between
+/// them crosses the edge.
+fn unfolded(start: Vec3, end: Vec3, one: Vec3, other: Vec3) -> Option<f32> {
+    let along = (end - start).try_normalize()?;
+    let flat = |p: Vec3| {
+        let s = along.dot(p - start);
+        (s, (p - start - s * along).length())
+    };
+    let ((s0, h0), (s1, h1)) = (flat(one), flat(other));
+    let crossing = (s0 * h1 + s1 * h0) / (h0 + h1).max(f32::MIN_POSITIVE);
+    let inside = crossing >= 0.0 && crossing <= start.distance(end);
+    inside.then(|| (s1 - s0).hypot(h0 + h1))
+}

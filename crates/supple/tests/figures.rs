@@ -1,0 +1,123 @@
+//! The figures of the thesis, chapters 2 to 4, as scenes: each is played to the end of its motion, on meshes
+//! coarse enough to be quick, and its volume and its self-intersections are what they should be.
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use supple::Run;
+use supple::io::uri::Policy;
+use supple::mesh::intersect::self_intersections;
+use supple::player::Player;
+use supple::scene::{Folder, Scene, Source};
+
+/// A scene, how much its volume may be off on a mesh of [`TRIANGLES`], and whether parts of it may meet.
+struct Figure {
+    name: &'static str,
+    volume: f64,
+    meets: bool,
+}
+
+const fn figure(name: &'static str, volume: f64) -> Figure {
+    Figure { name, volume, meets: false }
+}
+
+/// Triangles of each body here; the scenes themselves have up to ten times as many.
+const TRIANGLES: u32 = 8000;
+
+const FIGURES: &[Figure] = &[
+    figure("2-3", 5e-3),
+    figure("2-5", 5e-3),
+    figure("2-6", 5e-3),
+    figure("2-7", 5e-3),
+    figure("2-8", 5e-3),
+    figure("2-9", 5e-3),
+    figure("2-12", 5e-3),
+    figure("2-14", 5e-3),
+    figure("2-15", 5e-3),
+    figure("2-16", 5e-3),
+    figure("2-17-imp", 5e-3),
+    figure("2-17-snail", 5e-3),
+    figure("3-2", 5e-3),
+    figure("3-4", 5e-3),
+    figure("3-5", 5e-3),
+    figure("3-6", 5e-3),
+    figure("3-7", 5e-3),
+    figure("3-8", 5e-3),
+    figure("4-1", 5e-3),
+    figure("4-2", 5e-3),
+    figure("4-3", 5e-3),
+    figure("4-4", 5e-3),
+    figure("4-5", 5e-3),
+    figure("4-6", 5e-3),
+    figure("4-8", 5e-3),
+    figure("4-9", 5e-3),
+    figure("4-10", 5e-3),
+    figure("4-12", 5e-3),
+    figure("4-13", 5e-3),
+    figure("4-14", 5e-3),
+    Figure { name: "4-15", volume: 1e-2, meets: true },
+    figure("4-16", 5e-3),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/figures")
+}
+
+fn crossings(positions: &[Vec3], triangles: &[[u32; 3]]) -> usize {
+    self_intersections(positions, triangles, &Run::default()).expect("nobody cancels").len()
+}
+
+/// The scene on coarser meshes, ready to play.
+fn open(name: &str) -> Player {
+    let path = folder().join(format!("{name}.toml"));
+    let mut scene = Scene::load(&path, Policy::default()).unwrap_or_else(|e| panic!("{e}"));
+    for asset in &mut scene.assets {
+        if let Source::Zoo { triangles, .. } = &mut asset.source {
+            *triangles = Some(TRIANGLES);
+        }
+    }
+    let folder = folder();
+    let (player, warnings) = Player::open(&scene, &Folder::new(&folder), &Run::default())
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert!(warnings.is_empty(), "{name}: {warnings:?}");
+    player
+}
+
+fn check(figure: &Figure) {
+    let name = figure.name;
+    let mut player = open(name);
+    let last = player.frames() - 1;
+    let frame = player.frame(last, &Run::default()).expect("nobody cancels");
+    assert!(frame.report.warnings.is_empty(), "{name}: {:?}", frame.report.warnings);
+    let errors: Vec<f64> = frame.report.volume_errors.iter().flatten().copied().collect();
+    assert!(!errors.is_empty(), "{name}: no volume");
+    let mut met = 0;
+    for (body, cast) in frame.bodies.iter().zip(player.cast()) {
+        let mesh = &cast.rest.meshes[0];
+        let before = crossings(&mesh.positions, &mesh.triangles);
+        met += crossings(&body.positions, &mesh.triangles).saturating_sub(before);
+        assert_ne!(body.positions, mesh.positions, "{name} moves");
+    }
+    let worst = errors.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
+    assert!(worst <= figure.volume, "{name}: volume off by {worst:e}");
+    assert_eq!(met > 0, figure.meets, "{name}: {met} pairs of triangles cross");
+}
+
+#[test]
+fn every_figure_keeps_volume_and_crosses_only_where_printed() {
+    FIGURES.iter().for_each(check);
+}
+
+#[test]
+fn every_scene_is_in_the_table() {
+    let entries = std::fs::read_dir(folder()).expect("the scenes are here");
+    let name = |e: std::io::Result<std::fs::DirEntry>| {
+        let path = e.expect("the folder can be read").path();
+        path.file_stem().expect("a file").to_string_lossy().into_owned()
+    };
+    let mut found: Vec<String> = entries.map(name).collect();
+    let mut listed: Vec<String> = FIGURES.iter().map(|f| f.name.to_owned()).collect();
+    found.sort();
+    listed.sort();
+    assert_eq!(found, listed);
+}
