@@ -2,6 +2,7 @@
 
 mod foreign;
 mod mesh;
+mod remesh;
 mod sculpt;
 
 use std::process::ExitCode;
@@ -19,8 +20,8 @@ const REPEATS: usize = 15;
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
-/// Rows that compare with a foreign program run it when it is installed (Python's trimesh; set
-/// `SUPPLE_PYTHON` to the interpreter that has it) and say so when it is not.
+/// Rows that compare with a foreign program run it when it is installed (Python's trimesh and pymeshlab; set
+/// `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
@@ -95,7 +96,8 @@ fn is_met(row: &Row, target: f64) -> bool {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref() };
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 2] = [("mesh", mesh::run), ("sculpt", sculpt::run)];
+    let all: [(&str, Rows); 3] =
+        [("mesh", mesh::run), ("sculpt", sculpt::run), ("sculpt", remesh::run)];
     for (name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {
             rows(&bench)?;
