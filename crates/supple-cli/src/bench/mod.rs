@@ -3,6 +3,7 @@
 mod foreign;
 mod geodesic;
 mod mesh;
+mod remesh;
 mod sculpt;
 mod secondary;
 mod skinning;
@@ -22,7 +23,8 @@ const REPEATS: usize = 15;
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
-/// Rows that compare with a foreign program run it when it is installed (Python's trimesh and potpourri3d; set
+/// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d and
+/// pymeshlab; set
 /// `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -98,9 +100,10 @@ fn is_met(row: &Row, target: f64) -> bool {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref() };
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 4] = [
+    let all: [(&str, Rows); 5] = [
         ("mesh", mesh::run),
         ("sculpt", sculpt::run),
+        ("sculpt", remesh::run),
         ("secondary", secondary::run),
         ("skinning", skinning::run),
     ];

@@ -7,9 +7,9 @@ use supple::pathline::{self, Direction, Method};
 use supple::sculpt::{
     self, Bend, Boundary, Curve, Extent, Guide, Knob, Move, OnContact, Op, Part, Twist,
 };
-use supple::{Run, TriMesh, zoo};
+use supple::zoo;
 
-use super::{Bench, Row, median_ms};
+use super::{Bench, Row, median_ms, remesh};
 
 /// A row of table 2.1: vertices, the thesis' steps a second (the better of CPU and GPU), ours wanted.
 struct Speed {
@@ -104,37 +104,29 @@ fn steps(bench: &Bench<'_>, speed: &Speed) -> anyhow::Result<()> {
     })
 }
 
-/// The volume error as it comes, and with the exact correction.
+/// The volume error with remeshing, and with the exact correction.
 fn volumes(bench: &Bench<'_>, volume: &Volume) -> anyhow::Result<()> {
     let run = bench.shell.quiet_run();
     let size = zoo::Size { triangles: Some(volume.triangles) };
     let mesh = zoo::build(volume.shape, &size, &run)?.meshes.swap_remove(0);
-    let vertices = mesh.positions.len();
     for (row, exact, target) in [(volume.row, false, 1e-4), ("volume-exact", true, 1e-6)] {
         if !bench.wants(row) {
             continue;
         }
-        let error = volume_error(&mesh, (volume.op)(), exact, &run)?;
+        let (error, note) = remesh::refined_error(&mesh, (volume.op)(), exact, &run)?;
         bench.print(&Row {
             bench: "sculpt",
             row,
-            value: error.abs(),
+            value: error,
             unit: "",
             better: "lower",
             paper: Some(volume.paper),
             target: Some(target),
             threads: bench.shell.threads(),
-            note: format!("{} of {vertices} vertices, {}", volume.shape, volume.row),
+            note: format!("{}, {}: {note}", volume.shape, volume.row),
         })?;
     }
     Ok(())
-}
-
-fn volume_error(mesh: &TriMesh, op: Op, exact: bool, run: &Run<'_>) -> anyhow::Result<f64> {
-    let params = sculpt::Params { exact_volume: exact, ..sculpt::Params::default() };
-    let mut positions = mesh.positions.clone();
-    let done = sculpt::apply(&mut positions, &mesh.triangles, &[op], &params, run)?;
-    Ok(done.report.volume_error())
 }
 
 /// Support vertices a second, integration and normals: a bar of table 3.1's size bent by a right angle.

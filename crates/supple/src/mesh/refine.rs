@@ -426,25 +426,119 @@ fn split_corner(corner: &mut CornerAttribute, patterns: &[Pattern]) {
     let width = corner.values.width();
     let mut floats = corner.values.as_floats().to_vec();
     let mut middles: HashMap<[u32; 2], u32> = HashMap::new();
+    let mut middle = |a: u32, b: u32| {
+        let ends = [a.min(b), a.max(b)];
+        *middles.entry(ends).or_insert_with(|| {
+            let new = (floats.len() / width) as u32;
+            for k in 0..width {
+                let [p, q] = ends.map(|v| floats[v as usize * width + k]);
+                floats.push(0.5 * (p + q));
+            }
+            new
+        })
+    };
     let mut rows = Vec::with_capacity(corner.triangles.len());
     for (row, pattern) in corner.triangles.iter().zip(patterns) {
-        rows.extend(pattern.parts().iter().map(|part| {
-            part.map(|i| {
-                if i < 3 {
-                    return row[i as usize];
-                }
-                let (a, b) = (row[i as usize - 3], row[(i as usize - 2) % 3]);
-                *middles.entry([a.min(b), a.max(b)]).or_insert_with(|| {
-                    let new = (floats.len() / width) as u32;
-                    for k in 0..width {
-                        let at = |v: u32| floats[v as usize * width + k];
-                        floats.push(0.5 * (at(a.min(b)) + at(a.max(b))));
-                    }
-                    new
-                })
-            })
-        }));
+        let mut value = |i: u8| match i {
+            0..3 => row[i as usize],
+            _ => middle(row[i as usize - 3], row[(i as usize - 2) % 3]),
+        };
+        rows.extend(pattern.parts().iter().map(|part| part.map(&mut value)));
     }
     corner.triangles = rows;
     corner.values = Values::from_floats(width, floats).expect("the same width");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f32::consts::PI;
+
+    use super::*;
+    use crate::mesh::adjacency::topology;
+    use crate::mesh::volume::volume;
+
+    /// A box of two by two by eight in twelve triangles.
+    fn bar() -> TriMesh {
+        let corner = |i: u32| {
+            let [x, y, z] = [i & 1, i >> 1 & 1, i >> 2].map(|bit| 2.0 * bit as f32 - 1.0);
+            Vec3::new(x, y, 4.0 * z)
+        };
+        let quads =
+            [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+        let mut bar = TriMesh::new((0..8).map(corner).collect(), triangles);
+        let height = bar.positions.iter().map(|p| p.z).collect();
+        bar.attributes.set("height", Values::Scalar(height));
+        bar
+    }
+
+    /// A quarter turn about z from one end to the other.
+    fn twisted(points: &TriMesh) -> Result<Vec<Vec<Vec3>>, Infallible> {
+        let turn = |p: &Vec3| glam::Quat::from_rotation_z(PI / 16.0 * (p.z + 4.0)) * *p;
+        Ok(vec![points.positions.iter().map(turn).collect()])
+    }
+
+    #[test]
+    fn a_coarse_box_is_split_until_its_twist_keeps_the_volume() {
+        let (old, run) = (bar(), Run::default());
+        let params = Params { tolerance_rel_bbox: 2e-4, ..Params::default() };
+        let fine = refine(&old, &twisted, &params, &run).unwrap();
+        assert_eq!(fine.mesh.validate(), Ok(()));
+        assert_eq!(fine.mesh.positions[..8], old.positions[..], "the old vertices come first");
+        assert_eq!(fine.intersections_added, 0);
+        let found = topology(fine.mesh.positions.len(), &fine.mesh.triangles, &run);
+        assert!(found.is_closed() && found.is_oriented() && found.euler_characteristic == 2);
+        let rest = volume(&fine.mesh.positions, &fine.mesh.triangles, &run);
+        assert!((rest - 32.0).abs() < 1e-9, "at rest {rest}");
+        let coarse = volume(&twisted(&old).unwrap()[0], &old.triangles, &run);
+        let kept = volume(&fine.frames[0], &fine.mesh.triangles, &run);
+        assert!((coarse / 32.0 - 1.0).abs() > 0.05, "twelve triangles are too few: {coarse}");
+        assert!((kept / 32.0 - 1.0).abs() < 2e-3, "volume {kept}");
+        let heights = fine.mesh.attributes.scalar("height").unwrap();
+        for (p, height) in fine.mesh.positions.iter().zip(heights) {
+            assert!((p.z - height).abs() < 1e-5, "{p} has {height}");
+        }
+    }
+
+    #[test]
+    fn what_stays_as_it_is_is_not_split() {
+        let still = |points: &TriMesh| Ok::<_, Infallible>(vec![points.positions.clone()]);
+        let fine = refine(&bar(), &still, &Params::default(), &Run::default()).unwrap();
+        assert_eq!((fine.splits, fine.mesh), (0, bar()));
+    }
+
+    #[test]
+    fn the_number_of_triangles_is_bounded() {
+        let params = Params { tolerance_rel_bbox: 1e-7, most_triangles: 500, ..Params::default() };
+        let fine = refine(&bar(), &twisted, &params, &Run::default()).unwrap();
+        assert!(fine.mesh.triangles.len() <= 500, "{}", fine.mesh.triangles.len());
+        assert!(fine.mesh.triangles.len() > 300, "{}", fine.mesh.triangles.len());
+    }
+
+    #[test]
+    fn corner_values_and_groups_follow() {
+        let mut old = bar();
+        let rows: Vec<[u32; 3]> = (0..12).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        let heights = old.triangles.as_flattened().iter().map(|&v| old.positions[v as usize].z);
+        old.corners.push(CornerAttribute {
+            name: "corner_height".to_owned(),
+            values: Values::Scalar(heights.collect()),
+            triangles: rows,
+        });
+        let group = |r| super::super::Group { triangles: r, ..Default::default() };
+        old.groups = vec![group(0..2), group(2..12)];
+        let params = Params { tolerance_rel_bbox: 1e-3, ..Params::default() };
+        let fine = refine(&old, &twisted, &params, &Run::default()).unwrap().mesh;
+        assert_eq!(fine.validate(), Ok(()));
+        let Values::Scalar(values) = &fine.corners[0].values else { panic!("still numbers") };
+        for (row, corners) in fine.corners[0].triangles.iter().zip(&fine.triangles) {
+            for (&i, &v) in row.iter().zip(corners) {
+                let (value, z) = (values[i as usize], fine.positions[v as usize].z);
+                assert!((value - z).abs() < 1e-5, "{value} at height {z}");
+            }
+        }
+        let cap = fine.groups[0].triangles.clone();
+        let below = |t: u32| fine.corners_of(t as usize).iter().all(|p| p.z == -4.0);
+        assert!(cap.clone().all(below) && !cap.is_empty(), "the first group is the lower end");
+    }
 }

@@ -139,7 +139,7 @@ fn between_neighbours(passes: &Passes<'_>, v: u32) -> Option<f64> {
             count += 1;
         }
     }
-    (count == 2).then(|| 0.5 * sum)
+    (count == 2).then_some(0.5 * sum)
 }
 
 /// The middle of the neighbours, in the plane across the normal.
