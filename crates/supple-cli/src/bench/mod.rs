@@ -1,5 +1,6 @@
 //! `supple bench`: how fast and how exact, on this machine, beside the sources' figures.
 
+mod contact;
 mod foreign;
 mod mesh;
 mod sculpt;
@@ -24,7 +25,7 @@ const REPEATS: usize = 15;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh", "sculpt"])]
+    #[arg(value_parser = ["mesh", "sculpt", "secondary"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -95,7 +96,8 @@ fn is_met(row: &Row, target: f64) -> bool {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref() };
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 2] = [("mesh", mesh::run), ("sculpt", sculpt::run)];
+    let all: [(&str, Rows); 3] =
+        [("mesh", mesh::run), ("sculpt", sculpt::run), ("secondary", contact::run)];
     for (name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {
             rows(&bench)?;

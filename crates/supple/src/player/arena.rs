@@ -7,7 +7,8 @@ use super::{Cast, Load, PlayerError, State};
 use crate::Run;
 use crate::rig::collider::{Collider, Place, Solid};
 use crate::rig::contact::{
-    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, resolve, segments,
+    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, resolve,
+    segments,
 };
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::{SUBSTEPS, Stepper};
@@ -189,6 +190,7 @@ impl Arena {
                 place: places[touch.collider as usize],
                 size: collider.size.unwrap_or(2.0 * soft.segments[segment].radius),
                 way_out: Some(touch.normal),
+                solitary: collider.parts.len() == 1,
             });
         }
         for (segment, solid, place, normal, size) in &planes {
@@ -197,6 +199,7 @@ impl Arena {
                 place: *place,
                 size: *size,
                 way_out: Some(*normal),
+                solitary: true,
             });
         }
         resolve(positions, &soft.segments, &near, soft.contact.softness as f32, run)
