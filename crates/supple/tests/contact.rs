@@ -54,6 +54,9 @@ fn a_camel_falls_through_walls_and_bars() {
         let middle =
             frame.bodies[0].positions.iter().sum::<Vec3>() / frame.bodies[0].positions.len() as f32;
         println!("{i}: {middle} inside {inside:.1e} volume {volume:.1e} {contact:?}");
+        if let Ok(folder) = std::env::var("RIGID_DUMP") {
+            dump(&folder, "camel", i, &player, &frame);
+        }
         assert!(inside <= 1e-3, "frame {i}: {inside}");
         assert!(volume.abs() < 0.05, "frame {i}: volume {volume}");
     }
@@ -85,4 +88,168 @@ fn a_head_goes_through_a_ring() {
     let last = player.frame(player.frames() - 1, &run).unwrap();
     let lowest = last.bodies[0].positions.iter().map(|x| x.y).fold(f32::INFINITY, f32::min);
     assert!(lowest > 0.0, "it is through: {lowest}");
+}
+
+/// A ball of radius 1 and what it falls on.
+fn ball(motion: &str, more: &str) -> String {
+    format!(
+        "supple = 1\n[time]\nend = 3\nfps = 24\n[[asset]]\nzoo = \"ball\"\ntriangles = 1280\n{motion}\n{more}\n"
+    )
+}
+
+const FALLING: &str =
+    "placement = { translate = [0, 2, 0] }\nmotion = { kind = \"rigid\" }\n[asset.contact]";
+const FLOOR: &str = "[[collider]]\nkind = \"plane\"";
+
+fn middle(frame: &Frame) -> Vec3 {
+    let positions = &frame.bodies[0].positions;
+    positions.iter().sum::<Vec3>() / positions.len() as f32
+}
+
+#[test]
+fn a_ball_comes_to_rest_and_stays_at_rest() {
+    let mut player = player(&ball(FALLING, FLOOR));
+    let run = Run::default();
+    let settled = middle(&player.at(6.0, &run).unwrap());
+    assert!(settled.y > 0.75 && settled.y < 1.05, "lies on the floor: {settled}");
+    for secs in [6.5, 7.0, 8.0] {
+        let frame = player.at(secs, &run).unwrap();
+        let moved = middle(&frame).distance(settled);
+        assert!(moved < 2e-3, "at {secs} s it has moved by {moved}");
+        assert!(deepest(&player, &frame) <= 1e-3, "at {secs} s");
+        let volume = frame.report.volume_errors[0].unwrap();
+        assert!(volume.abs() < 5e-3, "at {secs} s the volume is off by {volume}");
+    }
+}
+
+#[test]
+fn no_bounce_is_higher_than_the_one_before() {
+    let mut player = player(&ball(FALLING, FLOOR));
+    let run = Run::default();
+    let heights: Vec<f32> =
+        (0..=400).map(|i| middle(&player.at(f64::from(i) * 0.01, &run).unwrap()).y).collect();
+    let peaks: Vec<f32> =
+        heights.windows(3).filter(|w| w[1] > w[0] && w[1] > w[2]).map(|w| w[1]).collect();
+    assert!(peaks.iter().all(|p| *p < 2.0), "energy came from nowhere: {peaks:?}");
+    assert!(peaks.windows(2).all(|w| w[1] <= w[0] + 2e-3), "{peaks:?}");
+}
+
+#[test]
+fn frames_do_not_depend_on_their_rate_their_order_or_the_threads() {
+    let text = ball(
+        "placement = { translate = [0.3, 2, 0] }\nmotion = { kind = \"rigid\", spin = [90, 0, 40] }",
+        "[[collider]]\nkind = \"plane\"\n[[collider]]\nkind = \"sphere\"\nradius = 0.4\nplacement = { translate = [0, 0.3, 0] }",
+    );
+    let run = Run::default();
+    let mut steady = player(&text);
+    let frames: Vec<Frame> = (0..=24).map(|i| steady.frame(i, &run).unwrap()).collect();
+    let snapshot = {
+        let mut other = player(&text.replace("fps = 24", "fps = 60"));
+        for i in 0..=60 {
+            let frame = other.frame(i, &run).unwrap();
+            if i % 5 == 0 {
+                assert_eq!(frame.bodies, frames[i as usize * 2 / 5].bodies, "frame {i} of 60");
+            }
+        }
+        other.snapshot()
+    };
+    let mut again = player(&text);
+    assert_eq!(again.frame(24, &run).unwrap().bodies, frames[24].bodies, "straight there");
+    assert_eq!(again.frame(11, &run).unwrap().bodies, frames[11].bodies, "and back");
+    let bytes = serde_json::to_vec(&snapshot).unwrap();
+    again.restore(&serde_json::from_slice(&bytes).unwrap()).unwrap();
+    let on = again.frame(30, &run).unwrap();
+    assert_eq!(on.bodies, steady.frame(30, &run).unwrap().bodies, "from a stored state");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let two = Run { threads: Some(&pool), ..Run::default() };
+    let mut threaded = player(&text);
+    assert_eq!(threaded.frame(24, &two).unwrap().bodies, frames[24].bodies, "two threads");
+}
+
+#[test]
+fn a_fast_ball_does_not_pass_a_thin_wall() {
+    let wall =
+        "[[collider]]\nkind = \"box\"\nsize = [0.05, 8, 8]\nplacement = { translate = [4, 0, 0] }";
+    let motion = "motion = { kind = \"rigid\", gravity = [0, 0, 0], velocity = [60, 0, 0] }\n[asset.contact]";
+    let mut player = player(&ball(motion, wall));
+    let run = Run::default();
+    for i in 0..24 {
+        let frame = player.frame(i, &run).unwrap();
+        let farthest = frame.bodies[0].positions.iter().map(|x| x.x).fold(f32::MIN, f32::max);
+        assert!(farthest < 4.0, "frame {i}: a vertex is at {farthest}");
+    }
+    assert!(middle(&player.frame(48, &run).unwrap()).x < 3.0, "it bounced back");
+}
+
+#[test]
+fn a_body_inside_a_collider_gets_out_or_says_so() {
+    let around =
+        "[[collider]]\nkind = \"box\"\nsize = [6, 6, 6]\nplacement = { translate = [0, 0, 0] }";
+    let mut player = player(&ball("[asset.contact]", around));
+    let frame = player.frame(0, &Run::default()).unwrap();
+    assert!(frame.bodies[0].positions.iter().all(|x| x.is_finite()), "finite");
+    assert!(deepest(&player, &frame) <= 1e-3, "out of it");
+}
+
+#[test]
+fn two_balls_flatten_each_other() {
+    let text = ball(
+        "motion = { kind = \"path\", keys = [{ time = 0, position = [-2, 0, 0] }, { time = 1, position = [-0.85, 0, 0] }] }\n[asset.contact]",
+        "[[asset]]\nname = \"other\"\nzoo = \"ball\"\ntriangles = 1280\nmotion = { kind = \"path\", keys = [{ time = 0, position = [2, 0, 0] }, { time = 1, position = [0.85, 0, 0] }] }\n[asset.contact]",
+    );
+    let mut player = player(&text);
+    let frame = player.frame(24, &Run::default()).unwrap();
+    let [left, right] = [&frame.bodies[0].positions, &frame.bodies[1].positions];
+    let farthest = left.iter().map(|x| x.x).fold(f32::MIN, f32::max);
+    let nearest = right.iter().map(|x| x.x).fold(f32::MAX, f32::min);
+    assert!(farthest <= nearest + 0.02, "one ends at {farthest}, the other begins at {nearest}");
+    for volume in &frame.report.volume_errors {
+        assert!(volume.unwrap().abs() < 5e-3, "{volume:?}");
+    }
+    let mirrored = left.iter().map(|x| x.x).sum::<f32>() + right.iter().map(|x| x.x).sum::<f32>();
+    assert!(mirrored.abs() / (left.len() as f32) < 0.02, "both give way alike: {mirrored}");
+}
+
+#[test]
+fn wrong_colliders_are_named_with_their_line() {
+    let problem = |text: &str| {
+        let folder = Folder::new(Path::new("."));
+        Scene::parse(text, Some(&folder)).unwrap_err()
+    };
+    let unknown = problem("supple = 1\n[[collider]]\nkind = \"blob\"\n");
+    assert_eq!(unknown.line, 3);
+    assert!(unknown.to_string().contains("capsule"), "{unknown}");
+    let flat = problem("supple = 1\n[[collider]]\nkind = \"sphere\"\nradius = 0\n");
+    assert_eq!(flat.line, 4);
+    let ride = problem("supple = 1\n[[collider]]\nkind = \"plane\"\nrides = { asset = \"dog\" }\n");
+    assert!(ride.to_string().contains("'dog'"), "{ride}");
+    let run = Run::default();
+    let folder = Folder::new(Path::new("."));
+    let open =
+        "supple = 1\n[[asset]]\nzoo = \"ball\"\n[[collider]]\nkind = \"mesh\"\nzoo = \"plane\"\n";
+    let scene = Scene::parse(open, Some(&folder)).unwrap();
+    let error = Player::open(&scene, &folder, &run).unwrap_err().to_string();
+    assert!(error.contains("open"), "{error}");
+}
+
+fn dump(folder: &str, name: &str, i: u32, player: &Player, frame: &Frame) {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    let mut at = 1;
+    let mut add = |positions: &[Vec3], triangles: &[[u32; 3]], group: &str| {
+        writeln!(text, "g {group}").unwrap();
+        positions.iter().for_each(|x| writeln!(text, "v {} {} {}", x.x, x.y, x.z).unwrap());
+        triangles
+            .iter()
+            .for_each(|t| writeln!(text, "f {} {} {}", t[0] + at, t[1] + at, t[2] + at).unwrap());
+        at += positions.len() as u32;
+    };
+    for (body, cast) in frame.bodies.iter().zip(player.cast()) {
+        add(&body.positions, &cast.body.mesh.triangles, "body");
+    }
+    for (collider, place) in player.colliders().iter().zip(&frame.colliders) {
+        let moved: Vec<Vec3> = collider.mesh.positions.iter().map(|x| place.to_world(*x)).collect();
+        add(&moved, &collider.mesh.triangles, "collider");
+    }
+    std::fs::write(format!("{folder}/{name}{i:03}.obj"), text).unwrap();
 }

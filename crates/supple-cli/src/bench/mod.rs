@@ -1,5 +1,6 @@
 //! `supple bench`: how fast and how exact, on this machine, beside the sources' figures.
 
+mod contact;
 mod foreign;
 mod geodesic;
 mod mesh;
@@ -23,9 +24,8 @@ const REPEATS: usize = 15;
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
-/// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d and
-/// pymeshlab; set
-/// `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
+/// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d
+/// and pymeshlab; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
@@ -100,11 +100,12 @@ fn is_met(row: &Row, target: f64) -> bool {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref() };
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 5] = [
+    let all: [(&str, Rows); 6] = [
         ("mesh", mesh::run),
         ("sculpt", sculpt::run),
         ("sculpt", remesh::run),
         ("secondary", secondary::run),
+        ("secondary", contact::run),
         ("skinning", skinning::run),
     ];
     for (name, rows) in all {

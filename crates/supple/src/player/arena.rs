@@ -190,6 +190,7 @@ impl Arena {
                 place: places[touch.collider as usize],
                 size: collider.size.unwrap_or(2.0 * soft.segments[segment].radius),
                 way_out: Some(touch.normal),
+                solitary: collider.parts.len() == 1,
             });
         }
         for (segment, solid, place, normal, size) in &planes {
@@ -198,6 +199,7 @@ impl Arena {
                 place: *place,
                 size: *size,
                 way_out: Some(*normal),
+                solitary: true,
             });
         }
         resolve(positions, &soft.segments, &near, soft.contact.softness as f32, run)

@@ -43,6 +43,18 @@ struct Posed {
     push: Push,
 }
 
+impl Posed {
+    /// True for a point that the push never reaches.
+    #[inline(always)]
+    fn is_beyond(&self, x: Vec3) -> bool {
+        let Push { region, depth, width, .. } = &self.push;
+        let d = x - region.center;
+        let [a, b, c] = self.axes;
+        let local = Vec3::new(a.dot(d), b.dot(d), c.dot(d)).abs();
+        (local - region.half).max_element() > region.radius + depth + width
+    }
+}
+
 impl Push {
     /// Velocity at one point.
     pub(super) fn velocity(&self, x: Vec3, time: f32) -> Vec3 {
@@ -86,6 +98,9 @@ impl WithSimd for Carry<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
         for block in self.points.chunks_mut(WIDTH) {
+            if block.iter().all(|x| self.pushes.iter().all(|p| p.is_beyond(*x))) {
+                continue;
+            }
             let mut lanes = Lanes::<WIDTH>::ZERO;
             for lane in 0..WIDTH {
                 lanes.set(lane, block[lane.min(block.len() - 1)]);

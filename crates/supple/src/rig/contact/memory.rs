@@ -11,8 +11,8 @@ use crate::rig::collider::{Collider, Place, Probe, Solid};
 const WATCHED: f32 = 0.5;
 /// How far the way out may turn while a contact lasts, in radians a call.
 const MOST_TURN: f32 = 0.06;
-/// A segment pushed farther than this many times its size has gone through.
-const THROUGH: f32 = 2.5;
+/// Parts farther than this many times a segment's size are forgotten.
+const FAR: f32 = 2.5;
 /// A segment that moves farther than this share of its size in one call is looked at on the way.
 const SWEEP: f32 = 0.4;
 /// Most places looked at on the way.
@@ -147,11 +147,10 @@ impl Contacts {
                 let key = (segment.body, segment.number, c, p);
                 let same = |t: &&Touch| (t.body, t.segment, t.collider, t.part) == key;
                 let last = self.touches.iter().find(same).map(|t| t.normal);
-                let around = Watch { segment, solid, place: posed.place, sweep };
+                let solitary = posed.collider.parts.len() == 1;
+                let around = Watch { segment, solid, place: posed.place, sweep, solitary };
                 let Some(normal) = around.way_out(last) else { continue };
-                if !around.press(normal, pressures) {
-                    continue;
-                }
+                around.press(normal, pressures);
                 let (body, segment) = (segment.body, segment.number);
                 touches.push(Touch { body, segment, collider: c, part: p, normal });
             }
@@ -169,6 +168,7 @@ struct Watch<'a> {
     solid: &'a Solid,
     place: Place,
     sweep: Vec3,
+    solitary: bool,
 }
 
 impl Watch<'_> {
@@ -219,7 +219,7 @@ impl Watch<'_> {
         let Some(bounds) = self.solid.bounds() else { return true };
         let around = self.place.bounds(&bounds);
         let mut own = Bounds::of(&self.segment.proxies).unwrap_or(Bounds::EMPTY);
-        let margin = Vec3::splat(THROUGH * self.segment.segment.radius);
+        let margin = Vec3::splat(FAR * self.segment.segment.radius);
         own = Bounds { min: own.min + shift - margin, max: own.max + shift + margin };
         own.overlaps(&around)
     }
@@ -236,7 +236,8 @@ impl Watch<'_> {
 
     /// True if a proxy stands behind the part.
     fn is_behind(&self, normal: Vec3) -> bool {
-        self.chords(normal).any(|(enter, exit, _)| enter > 0.0 && exit > 0.0)
+        let reach = self.segment.segment.radius;
+        self.solitary && self.chords(normal).any(|(enter, _, _)| enter > 0.0 && enter < reach)
     }
 
     /// For each proxy whose way out passes through the part: where it enters and leaves.
@@ -248,19 +249,14 @@ impl Watch<'_> {
         })
     }
 
-    /// Adds how the segment presses; false if it has gone through.
-    fn press(&self, normal: Vec3, pressures: &mut Vec<Pressure>) -> bool {
-        let first = pressures.len();
+    /// Adds how the segment presses.
+    fn press(&self, normal: Vec3, pressures: &mut Vec<Pressure>) {
         let share = 1.0 / self.segment.proxies.len() as f32;
         let (body, segment) = (self.segment.body, self.segment.number);
-        for (_, depth, point) in self.chords(normal).filter(|c| c.1 > 0.0) {
-            if depth > THROUGH * self.segment.segment.radius {
-                pressures.truncate(first);
-                return false;
-            }
+        let reach = if self.solitary { self.segment.segment.radius } else { 0.0 };
+        for (_, depth, point) in self.chords(normal).filter(|c| c.0 < reach && c.1 > 0.0) {
             pressures.push(Pressure { body, segment, point, normal, depth, share });
         }
-        true
     }
 }
 

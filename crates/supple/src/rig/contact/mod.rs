@@ -16,8 +16,8 @@
 //! ```
 //!
 //! What is before the region is pushed along with it, so nothing enters. `width` is the softness times
-//! the segment's size. Fields of one segment are added, its vertices are found again and pushed again,
-//! at most eight times, and what is left inside is projected and reported.
+//! the segment's size. Fields of one segment are added; segments follow one another. Vertices inside are
+//! looked for again and pushed again, at most eight times, and what is left inside is projected and reported.
 //!
 //! # Where we differ from the paper
 //!
@@ -26,12 +26,14 @@
 //!   parts have a box instead, cut to what the body reaches. `e`, `f` vanish at the contact's centroid.
 //! - Pushes that act together are weighed against each other so that the deepest points move as far as
 //!   they must: the parts of a ring would otherwise add up.
+//! - A dent reaches over the joints of the segment that is hit: weighing the push by the segment's own
+//!   weights changed the volume of a falling camel by 7 %.
 //! - Bodies that meet are pushed to a plane between them, both by half, which the paper leaves open.
 //!
 //! # Limits
 //!
-//! Where segments blend, the blended pushes keep volume only about. A body pushed farther than its own
-//! size counts as having gone through, and is let go.
+//! Where a dent ends at a second joint, volume is kept only about. Segments are treated in turn, so a
+//! mirrored pose gives the mirrored shape only about.
 //!
 //! # References
 //!

@@ -15,6 +15,13 @@ pub const MOST_PASSES: u32 = 8;
 /// Vertices deeper than this share of the obstacle's size are pushed out.
 const TOLERANCE: f32 = 3e-4;
 
+/// Vertices behind an obstacle count if those in front of them do, up to gaps of this share of the
+/// segment's size.
+const GAP: f32 = 0.15;
+
+/// A segment deeper inside than this share of its size is moved as a whole.
+const SWALLOWED: f32 = 1.0;
+
 /// Sweeps that share the work among pushes of one segment, and how much one may be raised.
 const SHARING_SWEEPS: usize = 24;
 const MOST_RAISED: f32 = 2.0;
@@ -30,6 +37,9 @@ pub struct Obstacle<'a> {
     pub size: f32,
     /// The way out, in the world, if it is known from before; otherwise the shortest is taken.
     pub way_out: Option<Vec3>,
+    /// True if what stands behind it, as seen along the way out, has come through it: for walls and
+    /// bars, not for the parts of something hollow.
+    pub solitary: bool,
 }
 
 /// What was done about contacts.
@@ -51,7 +61,6 @@ pub struct Report {
 
 /// A penetration of one segment into one obstacle.
 struct Contact {
-    segment: usize,
     push: Push,
     /// Where it is deepest.
     deepest: Vec3,
@@ -69,27 +78,26 @@ pub fn resolve(
     run: &Run<'_>,
 ) -> Report {
     let mut report = Report::default();
-    let pairs: Vec<(usize, &Obstacle<'_>)> =
-        near.iter().enumerate().flat_map(|(s, list)| list.iter().map(move |o| (s, o))).collect();
-    if pairs.is_empty() {
+    if near.iter().all(Vec::is_empty) {
         return report;
     }
     for _ in 0..MOST_PASSES {
-        let at: &[Vec3] = positions;
-        let bounds: Vec<Bounds> = segments.iter().map(|s| s.bounds(at)).collect();
-        let found = run.map_tasks(pairs.len(), |i| {
-            let (s, obstacle) = pairs[i];
-            detect(at, s, &segments[s], &bounds[s], obstacle, softness)
-        });
-        let contacts: Vec<Contact> = found.into_iter().flatten().collect();
-        if contacts.is_empty() {
+        let before = report.contacts;
+        for (segment, obstacles) in segments.iter().zip(near).filter(|(_, o)| !o.is_empty()) {
+            let around = segment.bounds(positions);
+            let at: &[Vec3] = positions;
+            let found = run.map_tasks(obstacles.len(), |i| {
+                detect(at, segment, &around, &obstacles[i], softness)
+            });
+            let contacts: Vec<Contact> = found.into_iter().flatten().collect();
+            if !contacts.is_empty() {
+                push_out(positions, segment, &contacts, &mut report, run);
+            }
+        }
+        if report.contacts == before {
             break;
         }
         report.passes += 1;
-        report.contacts += contacts.len() as u32;
-        let deepest = contacts.iter().map(|c| c.push.depth).fold(0.0, f32::max);
-        report.deepest = report.deepest.max(deepest);
-        push_out(positions, segments, &contacts, &mut report, run);
     }
     project(positions, segments, near, &mut report, run);
     report
@@ -98,7 +106,6 @@ pub fn resolve(
 /// Finds whether a segment is inside an obstacle, and the push that takes it out.
 fn detect(
     positions: &[Vec3],
-    number: usize,
     segment: &Segment,
     around: &Bounds,
     obstacle: &Obstacle<'_>,
@@ -110,7 +117,7 @@ fn detect(
     let way_out = obstacle.way_out.map(|n| place.rotation.inverse() * n);
     if let (Some(reach), Some(n)) = (&mut reach, obstacle.way_out) {
         // What went right through stands behind, as seen along the way out.
-        let behind = -2.0 * segment.radius * n;
+        let behind = if obstacle.solitary { -2.0 * segment.radius * n } else { Vec3::ZERO };
         *reach = reach.union(&Bounds { min: reach.min + behind, max: reach.max + behind });
     }
     if reach.is_some_and(|r| !r.overlaps(around)) {
@@ -119,12 +126,20 @@ fn detect(
     let followers = segment.vertices[..segment.followers].iter().map(|v| positions[v.0 as usize]);
     let inside = |x: &Vec3| reach.is_none_or(|r| x.cmpge(r.min).all() && x.cmple(r.max).all());
     let close: Vec<Vec3> = followers.filter(inside).map(|x| place.to_local(x)).collect();
-    let n = way_out.or_else(|| shortest_way_out(solid, &close, tolerance))?;
-    let chords = close.iter().filter_map(|&x| Some((solid.ray(x, n)?, x)));
-    let known = way_out.is_some();
-    let stuck = |c: &([f32; 2], Vec3)| c.0[1] > tolerance && (known || c.0[0] < 0.0);
+    let n = match way_out {
+        Some(n) if obstacle.solitary => n,
+        toward => mean_way_out(solid, &close, toward.unwrap_or_default(), tolerance)?,
+    };
+    let mut chords: Vec<([f32; 2], Vec3)> =
+        close.iter().filter_map(|&x| Some((solid.ray(x, n)?, x))).collect();
+    chords.retain(|c| c.0[1] > tolerance && (obstacle.solitary || c.0[0] < 0.0));
+    chords.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
     let (mut depth, mut sum, mut weight, mut deepest) = (0.0, Vec3::ZERO, 0.0, Vec3::ZERO);
-    for ([_, exit], x) in chords.filter(stuck) {
+    for ([enter, exit], x) in chords {
+        // What is far behind, with nothing in between, is another side of the body.
+        if enter > depth + GAP * segment.radius {
+            break;
+        }
         sum += exit * x;
         weight += exit;
         if exit > depth {
@@ -139,6 +154,11 @@ fn detect(
     region.center = place.to_world(region.center);
     region.rotation = (place.rotation * region.rotation).normalize();
     let depth = depth + 0.5 * tolerance;
+    if depth > SWALLOWED * segment.radius {
+        // The region takes in all of the segment, which then moves as it is.
+        (region.half, region.radius) = (Vec3::ZERO, 8.0 * (around.diagonal() + depth));
+        region.center = around.center();
+    }
     let push = Push {
         region,
         normal: place.rotation * n,
@@ -147,36 +167,40 @@ fn detect(
         center,
         width: softness * segment.radius,
     };
-    Some(Contact { segment: number, push, deepest: place.to_world(deepest) })
+    Some(Contact { push, deepest: place.to_world(deepest) })
 }
 
-/// Of the vertices inside, the way out of the one that has farthest to go.
-fn shortest_way_out(solid: &Solid, points: &[Vec3], tolerance: f32) -> Option<Vec3> {
+/// Of the vertices inside, the mean of the ways out, by depth.
+fn mean_way_out(solid: &Solid, points: &[Vec3], toward: Vec3, tolerance: f32) -> Option<Vec3> {
     let inside = points.iter().filter(|x| solid.contains(**x));
-    let probes = inside.map(|x| solid.probe(*x, Vec3::ZERO));
-    let deepest = probes.min_by(|a, b| a.distance.total_cmp(&b.distance))?;
-    (deepest.distance < -tolerance).then_some(deepest.normal)
+    let (mut sum, mut deepest) = (Vec3::ZERO, 0.0_f32);
+    for probe in inside.map(|x| solid.probe(*x, toward)) {
+        sum -= probe.distance * probe.normal;
+        deepest = deepest.max(-probe.distance);
+    }
+    (deepest > tolerance).then(|| sum.normalize_or(toward.normalize_or(Vec3::Y)))
 }
 
-/// One pass: the summed pushes of each segment carry its vertices, as far as they follow it.
+/// Carries the vertices of a segment, as far as they follow it, through the sum of its pushes.
 fn push_out(
     positions: &mut [Vec3],
-    segments: &[Segment],
+    segment: &Segment,
     contacts: &[Contact],
     report: &mut Report,
     run: &Run<'_>,
 ) {
-    let before = positions.to_vec();
-    for group in contacts.chunk_by(|a, b| a.segment == b.segment) {
-        let segment = &segments[group[0].segment];
-        let pushes = share(group);
-        let steps = field::steps(&pushes, 2.0 * segment.radius);
-        report.steps += steps;
-        let mut points: Vec<Vec3> = segment.vertices.iter().map(|v| before[v.0 as usize]).collect();
-        run.for_each_piece(&mut points, 256, |_, piece| field::carry(piece, &pushes, steps));
-        for (&(i, weight), x) in segment.vertices.iter().zip(points) {
-            positions[i as usize] += weight * (x - before[i as usize]);
-        }
+    let pushes = share(contacts);
+    let steps = field::steps(&pushes, 2.0 * segment.radius);
+    report.steps += steps;
+    report.contacts += contacts.len() as u32;
+    let deepest = contacts.iter().map(|c| c.push.depth).fold(0.0, f32::max);
+    report.deepest = report.deepest.max(deepest);
+    let mut points: Vec<Vec3> = segment.vertices.iter().map(|v| positions[v.0 as usize]).collect();
+    run.for_each_piece(&mut points, 256, |_, piece| field::carry(piece, &pushes, steps));
+    for (&(i, weight), to) in segment.vertices.iter().zip(points) {
+        let x = &mut positions[i as usize];
+        // Where it follows fully it goes there exactly.
+        *x = if weight >= 1.0 - 1e-6 { to } else { *x + weight * (to - *x) };
     }
 }
 

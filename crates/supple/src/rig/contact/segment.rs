@@ -16,7 +16,8 @@ const FOLLOWS: f32 = 0.25;
 pub struct Segment {
     /// Its joint.
     pub joint: usize,
-    /// Its vertices, with how much each follows.
+    /// Its vertices and those of the segments it blends with, with how much each follows: a dent reaches
+    /// over the joint, so that nothing is lost where segments blend.
     pub vertices: Vec<(u32, f32)>,
     /// How many of those, which come first, follow enough to be looked at for contacts.
     pub followers: usize,
@@ -31,30 +32,44 @@ pub struct Segment {
 #[must_use]
 pub fn segments(body: &Body, rest: &[Mat4]) -> Vec<Segment> {
     let Some(weights) = &body.mesh.skin_weights else { return Vec::new() };
-    let mut vertices = vec![Vec::new(); body.joints.len()];
+    let mut neighbours = vec![vec![false; body.joints.len()]; body.joints.len()];
     for i in 0..body.mesh.positions.len() {
-        for (joint, weight) in weights.of(i).filter(|(_, w)| *w > 0.0) {
-            vertices[usize::from(joint)].push((i as u32, weight));
+        let row: Vec<usize> =
+            weights.of(i).filter(|(_, w)| *w > 0.0).map(|(j, _)| usize::from(j)).collect();
+        for &a in &row {
+            row.iter().for_each(|&b| neighbours[a][b] = true);
         }
     }
-    let segment = |(joint, mut vertices): (usize, Vec<(u32, f32)>)| {
-        vertices.sort_by_key(|&(i, w)| (w < FOLLOWS, i));
-        let followers = vertices.iter().filter(|v| v.1 >= FOLLOWS).count();
-        let own = |least: f32| -> Vec<Vec3> {
-            let enough = vertices.iter().filter(|v| v.1 >= least);
-            enough.map(|v| body.mesh.positions[v.0 as usize]).collect()
-        };
-        let points = own(0.5);
-        if points.len() < 4 {
+    let segment = |joint: usize| {
+        let near = &neighbours[joint];
+        let mut vertices = Vec::new();
+        let mut own = Vec::new();
+        for i in 0..body.mesh.positions.len() {
+            let total: f32 = weights.of(i).map(|(_, w)| w).sum();
+            let of =
+                |j: usize| weights.of(i).find(|(k, _)| usize::from(*k) == j).map_or(0.0, |w| w.1);
+            let followed: f32 =
+                weights.of(i).filter(|(j, _)| near[usize::from(*j)]).map(|(_, w)| w).sum();
+            if followed > 0.0 {
+                vertices.push((of(joint) < FOLLOWS, i as u32, followed / total));
+            }
+            if of(joint) >= 0.5 {
+                own.push(body.mesh.positions[i]);
+            }
+        }
+        if own.len() < 4 {
             return None;
         }
+        vertices.sort_by_key(|v| (v.0, v.1));
+        let followers = vertices.iter().filter(|v| !v.0).count();
+        let vertices = vertices.into_iter().map(|(_, i, w)| (i, w)).collect();
         let scale = rest.get(joint).map_or(1.0, |m| m.determinant().abs().cbrt());
-        let mean = points.iter().sum::<Vec3>() / points.len() as f32;
-        let radius = scale * points.iter().map(|x| x.distance(mean)).fold(0.0, f32::max);
-        let proxies = spread(&points, PROXIES);
+        let mean = own.iter().sum::<Vec3>() / own.len() as f32;
+        let radius = scale * own.iter().map(|x| x.distance(mean)).fold(0.0, f32::max);
+        let proxies = spread(&own, PROXIES);
         (radius > 0.0).then_some(Segment { joint, vertices, followers, proxies, radius })
     };
-    vertices.into_iter().enumerate().filter_map(segment).collect()
+    (0..body.joints.len()).filter_map(segment).collect()
 }
 
 /// `count` of the points, each as far from those before it as can be.

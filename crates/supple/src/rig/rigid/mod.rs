@@ -42,7 +42,7 @@ pub struct Params {
     pub joint_frequency: f32,
     /// How soon that swinging ends: 1 as fast as can be. Default: 0.7.
     pub joint_damping: f32,
-    /// How fast the body bounces on what it touches, in hertz: higher is harder. Default: 6.
+    /// How fast the body bounces on what it touches, in hertz: higher is harder. Default: 10.
     pub contact_frequency: f32,
     /// How much of the motion a contact swallows: 1 does not bounce. Default: 0.5.
     pub contact_damping: f32,
@@ -63,7 +63,7 @@ impl Default for Params {
             spin: Vec3::ZERO,
             joint_frequency: 2.0,
             joint_damping: 0.7,
-            contact_frequency: 6.0,
+            contact_frequency: 10.0,
             contact_damping: 0.5,
             friction: 0.4,
             drag: 0.1,

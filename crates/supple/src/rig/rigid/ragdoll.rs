@@ -212,6 +212,14 @@ impl Ragdoll {
         pressed.map(force).collect()
     }
 
+    /// What a bone that is pressed loses of its spin: flesh that is flattened does not roll for long.
+    fn rolling(&self, bone: usize, now: &BoneState, pressed: f32) -> Vec3 {
+        let mass = &self.bones[bone].mass;
+        let weight = mass.mass() * self.params.gravity.length().max(1.0);
+        let rate = ROLLING * self.params.friction * (pressed / weight).min(1.0);
+        -rate * mass.principal_inertia().max_element() * now.spin
+    }
+
     /// Force and torque towards a place, critically damped.
     fn pull(&self, now: &BoneState, to: &Place) -> (Vec3, Vec3) {
         let omega = std::f32::consts::TAU * self.params.pull_frequency;
@@ -252,9 +260,12 @@ impl Stepper<'_> {
             body.reset_forces(true);
             body.reset_torques(true);
             let mine = pressed.iter().filter(|p| p.0 == bone).map(|p| &p.1);
+            let mut pressed = 0.0;
             for (force, point) in self.ragdoll.contact_forces(bone, now, mine) {
                 body.add_force_at_point(force, point, true);
+                pressed += force.length();
             }
+            body.add_torque(self.ragdoll.rolling(bone, now, pressed), true);
             if let (Some(pull), 0) = (pull, bone) {
                 let (force, torque) = self.ragdoll.pull(now, pull);
                 body.add_force(force, true);
@@ -270,6 +281,9 @@ impl Stepper<'_> {
         }
     }
 }
+
+/// Share of its spin that a bone loses in a second under its own weight, by unit of friction.
+const ROLLING: f32 = 10.0;
 
 /// Sliding slower than this, in scene units a second, is held less.
 const SLOW: f32 = 0.05;
