@@ -36,7 +36,7 @@ use super::nearest::Nearest;
 use super::regions::Part;
 use super::surface::Surface;
 use crate::Run;
-use crate::mesh::adjacency::vertex_vertices;
+use crate::mesh::adjacency::{Rows, vertex_vertices};
 use crate::mesh::geodesic::{self, dijkstra, heat, smoothed};
 
 /// Guides part of a surface along a curve.

@@ -41,7 +41,8 @@ use glam::{DAffine3, DVec3, Vec3};
 
 use super::{Flesh, Params, Preset, Set, Step};
 use crate::Run;
-use crate::mesh::geodesic::{Rings, distances};
+use crate::mesh::adjacency::vertex_vertices;
+use crate::mesh::geodesic::dijkstra::distances;
 use crate::mesh::measure::Bounds;
 use crate::rig::{Body, Clip, Skinning};
 
@@ -167,9 +168,9 @@ fn tips(positions: &[Vec3], triangles: &[[u32; 3]], center: DVec3, size: f64) ->
     let nearest = (0..).zip(positions).min_by(|a, b| from_center(a.1).total_cmp(&from_center(b.1)));
     let Some((start, _)) = nearest else { return Vec::new() };
     let way = distances(positions, triangles, &[start]);
-    let rings = Rings::new(positions.len(), triangles);
+    let rings = vertex_vertices(positions.len(), triangles);
     let is_top = |v: &usize| {
-        let around = rings.of(*v);
+        let around = rings.row(*v);
         way[*v].is_finite()
             && !around.is_empty()
             && around.iter().all(|&n| way[n as usize] <= way[*v])

@@ -193,11 +193,8 @@ impl Piece {
             order.push(first as u32);
             while let Some(&v) = order.get(next) {
                 next += 1;
-                for &w in self.graph.around(v as usize) {
-                    if !std::mem::replace(&mut seen[w as usize], true) {
-                        order.push(w);
-                    }
-                }
+                let around = self.graph.around(v as usize).iter();
+                order.extend(around.filter(|w| !std::mem::replace(&mut seen[**w as usize], true)));
             }
         }
         order

@@ -164,10 +164,11 @@ impl Solid {
                 let (mut enter, mut leave) = (f32::NEG_INFINITY, f32::INFINITY);
                 for face in faces {
                     let (speed, distance) = (face.normal.dot(along), face.distance(x));
-                    if speed.abs() < 1e-7 {
-                        if distance > 0.0 {
-                            return None;
-                        }
+                    let along_face = speed.abs() < 1e-7;
+                    if along_face && distance > 0.0 {
+                        return None;
+                    } else if along_face {
+                        continue;
                     } else if speed > 0.0 {
                         leave = leave.min(-distance / speed);
                     } else {
