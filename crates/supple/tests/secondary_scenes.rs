@@ -166,7 +166,12 @@ fn a_crowd_plays() {
         actor.placement.translate = [f64::from(k % 6) * 2.0, 0.0, -3.0 * f64::from(k / 6)];
         scene.assets.push(actor);
     }
-    let report = frame(&mut open(&scene), 9).report;
+    let size = zoo::Size { triangles: Some(500) };
+    let cow = zoo::build("cow", &size, &Run::default()).unwrap();
+    let mut from_memory = |_: &Source| Ok(cow.clone());
+    let here = Folder::new(".".as_ref());
+    let mut player = Player::new(&scene, &here, &mut from_memory, &Run::default()).unwrap();
+    let report = frame(&mut player, 9).report;
     let culled: Vec<u32> = report.secondary.iter().map(|s| s[0].culled).collect();
     assert!(culled[0] < culled[29], "{culled:?}");
 }

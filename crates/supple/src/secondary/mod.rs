@@ -73,7 +73,7 @@ mod field;
 mod flesh;
 mod kernel;
 mod layout;
-mod placement;
+pub mod placement;
 mod state;
 
 use glam::DVec3;

@@ -253,5 +253,6 @@ fn rounded(x: f64) -> f64 {
 /// To a ten-thousandth of a size.
 fn round_to(x: f64, size: f64) -> f64 {
     let digits = (4.0 - size.max(1e-12).log10()).ceil().clamp(0.0, 12.0) as usize;
-    format!("{x:.digits$}").parse().unwrap_or(x)
+    // Adding zero makes a negative zero a plain one.
+    format!("{x:.digits$}").parse().unwrap_or(x) + 0.0
 }
