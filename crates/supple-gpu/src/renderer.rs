@@ -1,6 +1,6 @@
 //! Takes pictures: all passes in their order.
 
-use bytemuck::Zeroable;
+use bytemuck::Zeroable as _;
 use glam::Vec3;
 
 use crate::device::{Gpu, OpenError, uniform};
