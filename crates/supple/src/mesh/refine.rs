@@ -164,34 +164,39 @@ fn deformed<E: std::error::Error + 'static>(
     }
 }
 
-/// Splits triangles that intersect only when deformed; returns how many pairs are left.
+/// Splits triangles that intersect only when deformed, as long as that helps; returns how many pairs are
+/// left.
 fn untangle<E: std::error::Error + 'static>(
     state: &mut State,
     deform: Deformation<'_, E>,
     params: &Params,
     run: &Run<'_>,
 ) -> Result<usize, Error<E>> {
-    for round in 0..=UNTANGLING_ROUNDS {
+    let (mut added, mut tangled) = state.tangled(run)?;
+    for round in 0..UNTANGLING_ROUNDS {
         run.report((MOST_ROUNDS + round) as u64, (MOST_ROUNDS + UNTANGLING_ROUNDS) as u64);
-        let (added, tangled) = state.tangled(run)?;
-        let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
-        if added == 0 || round == UNTANGLING_ROUNDS {
-            return Ok(added);
+        if added == 0 {
+            break;
         }
+        let before = state.clone();
         let edges = state.free_edges();
         let middles = state.middles(&edges);
         let landed = deformed(deform, &middles)?;
-        let errors: Vec<f32> = edges
-            .iter()
-            .map(
-                |edge| if edge.around.iter().any(|&h| tangled[h as usize / 3]) { 2.0 } else { 0.0 },
-            )
-            .collect();
+        let is_due = |edge: &Edge| edge.around.iter().any(|&h| tangled[h as usize / 3]);
+        let errors: Vec<f32> = edges.iter().map(|e| if is_due(e) { 2.0 } else { 0.0 }).collect();
+        let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
         if !state.split_worst(&edges, &middles, &landed, &errors, room.max(tangled.len())) {
-            return Ok(added);
+            break;
         }
+        let (left, still) = state.tangled(run)?;
+        // Against triangles that stay whole, finer ones only make more pairs.
+        if left >= added {
+            *state = before;
+            break;
+        }
+        (added, tangled) = (left, still);
     }
-    Ok(0)
+    Ok(added)
 }
 
 /// An edge that may be split.
@@ -201,6 +206,7 @@ struct Edge {
     around: Vec<u32>,
 }
 
+#[derive(Clone)]
 struct State {
     mesh: TriMesh,
     frames: Vec<Vec<Vec3>>,
