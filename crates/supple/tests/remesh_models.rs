@@ -33,9 +33,12 @@ fn edits(mesh: &TriMesh) -> [Op; 2] {
     let long = (0..3).max_by(|&a, &b| size[a].total_cmp(&size[b])).unwrap();
     let along = Vec3::AXES[long];
     let (axis, quarter) = (Vec3::AXES[(long + 1) % 3], 0.25 * size[long]);
+    // About a line on the inner side of the bend: no part of the shape is beyond its centre.
+    let inner = center + 0.5 * size * axis.cross(along);
     let (from, to) = (-quarter, quarter);
     let twist = Twist { center, axis: along, degrees: 90.0, from, to, ..Twist::default() };
-    let bend = Bend { center, axis, along, degrees: 45.0, width: to - from, ..Bend::default() };
+    let bend =
+        Bend { center: inner, axis, along, degrees: 45.0, width: to - from, ..Bend::default() };
     [Op::Twist(twist), Op::Bend(bend)]
 }
 

@@ -48,6 +48,9 @@ use crate::run::Cancelled;
 /// Rounds of splitting that no mesh needs: edges become a thousand times shorter.
 const MOST_ROUNDS: usize = 10;
 
+/// Refinements from the start: where one cannot bring triangles apart, the next leaves them whole.
+const ATTEMPTS: usize = 4;
+
 /// Rounds of splitting what intersects.
 const UNTANGLING_ROUNDS: usize = 6;
 
@@ -134,7 +137,32 @@ pub fn refine<E: std::error::Error + 'static>(
     let at_rest = self_intersections(&mesh.positions, &mesh.triangles, run)?;
     let mut locked = vec![false; mesh.triangles.len()];
     at_rest.as_flattened().iter().for_each(|&t| locked[t as usize] = true);
-    let mut state = State { mesh: mesh.clone(), frames, locked, splits: 0 };
+    let start = State::new(mesh.clone(), frames, locked);
+    let mut best = attempt(start.clone(), deform, params, diagonal, run)?;
+    let mut locked = start.locked.clone();
+    for _ in 1..ATTEMPTS {
+        if best.1 == 0 {
+            break;
+        }
+        for (&whole, tangled) in best.0.whole.iter().zip(&best.2) {
+            locked[whole as usize] |= *tangled;
+        }
+        let again = State { locked: locked.clone(), ..start.clone() };
+        let next = attempt(again, deform, params, diagonal, run)?;
+        best = if next.1 < best.1 { next } else { break };
+    }
+    let (State { mesh, frames, splits, .. }, intersections_added, _) = best;
+    Ok(Refined { mesh, frames, splits, intersections_added })
+}
+
+/// Refines once: the result, how many pairs intersect only when deformed, and which triangles do.
+fn attempt<E: std::error::Error + 'static>(
+    mut state: State,
+    deform: Deformation<'_, E>,
+    params: &Params,
+    diagonal: f32,
+    run: &Run<'_>,
+) -> Result<(State, usize, Vec<bool>), Error<E>> {
     for round in 0..MOST_ROUNDS {
         run.check()?;
         run.report(round as u64, (MOST_ROUNDS + UNTANGLING_ROUNDS) as u64);
@@ -147,9 +175,9 @@ pub fn refine<E: std::error::Error + 'static>(
             break;
         }
     }
-    let intersections_added = untangle(&mut state, deform, params, run)?;
-    let State { mesh, frames, splits, .. } = state;
-    Ok(Refined { mesh, frames, splits, intersections_added })
+    untangle(&mut state, deform, params, run)?;
+    let (added, tangled) = state.tangled(run)?;
+    Ok((state, added, tangled))
 }
 
 fn deformed<E: std::error::Error + 'static>(
@@ -164,34 +192,38 @@ fn deformed<E: std::error::Error + 'static>(
     }
 }
 
-/// Splits triangles that intersect only when deformed; returns how many pairs are left.
+/// Splits triangles that intersect only when deformed, as long as that helps.
 fn untangle<E: std::error::Error + 'static>(
     state: &mut State,
     deform: Deformation<'_, E>,
     params: &Params,
     run: &Run<'_>,
-) -> Result<usize, Error<E>> {
-    for round in 0..=UNTANGLING_ROUNDS {
+) -> Result<(), Error<E>> {
+    let (mut added, mut tangled) = state.tangled(run)?;
+    for round in 0..UNTANGLING_ROUNDS {
         run.report((MOST_ROUNDS + round) as u64, (MOST_ROUNDS + UNTANGLING_ROUNDS) as u64);
-        let (added, tangled) = state.tangled(run)?;
-        let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
-        if added == 0 || round == UNTANGLING_ROUNDS {
-            return Ok(added);
+        if added == 0 {
+            break;
         }
+        let before = state.clone();
         let edges = state.free_edges();
         let middles = state.middles(&edges);
         let landed = deformed(deform, &middles)?;
-        let errors: Vec<f32> = edges
-            .iter()
-            .map(
-                |edge| if edge.around.iter().any(|&h| tangled[h as usize / 3]) { 2.0 } else { 0.0 },
-            )
-            .collect();
+        let is_due = |edge: &Edge| edge.around.iter().any(|&h| tangled[h as usize / 3]);
+        let errors: Vec<f32> = edges.iter().map(|e| if is_due(e) { 2.0 } else { 0.0 }).collect();
+        let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
         if !state.split_worst(&edges, &middles, &landed, &errors, room.max(tangled.len())) {
-            return Ok(added);
+            break;
         }
+        let (left, still) = state.tangled(run)?;
+        // Against triangles that stay whole, finer ones only make more pairs.
+        if left >= added {
+            *state = before;
+            break;
+        }
+        (added, tangled) = (left, still);
     }
-    Ok(0)
+    Ok(())
 }
 
 /// An edge that may be split.
@@ -201,15 +233,23 @@ struct Edge {
     around: Vec<u32>,
 }
 
+#[derive(Clone)]
 struct State {
     mesh: TriMesh,
     frames: Vec<Vec<Vec3>>,
     /// Triangles that stay whole.
     locked: Vec<bool>,
+    /// Which triangle of the mesh at first each is part of.
+    whole: Vec<u32>,
     splits: usize,
 }
 
 impl State {
+    fn new(mesh: TriMesh, frames: Vec<Vec<Vec3>>, locked: Vec<bool>) -> Self {
+        let whole = (0..locked.len() as u32).collect();
+        Self { mesh, frames, locked, whole, splits: 0 }
+    }
+
     /// All edges of which no triangle must stay whole.
     fn free_edges(&self) -> Vec<Edge> {
         let mut halves: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * self.mesh.triangles.len());
@@ -321,13 +361,15 @@ impl State {
         let shape = self.frames.first().unwrap_or(&self.mesh.positions);
         let old = std::mem::take(&mut self.mesh.triangles);
         let mut patterns: Vec<Pattern> = Vec::with_capacity(old.len());
-        let (mut triangles, mut locked) = (Vec::with_capacity(old.len()), Vec::new());
+        let mut triangles = Vec::with_capacity(old.len());
+        let (mut locked, mut whole) = (Vec::new(), Vec::new());
         for (t, corners) in old.iter().enumerate() {
             let middles = [0, 1, 2].map(|k| middle_of[3 * t + k]);
             let names = [corners[0], corners[1], corners[2], middles[0], middles[1], middles[2]];
             let pattern = Pattern::of(&names, shape);
             triangles.extend(pattern.parts().iter().map(|part| part.map(|i| names[i as usize])));
             locked.extend(pattern.parts().iter().map(|_| self.locked[t]));
+            whole.extend(pattern.parts().iter().map(|_| self.whole[t]));
             patterns.push(pattern);
         }
         for corner in &mut self.mesh.corners {
@@ -342,7 +384,7 @@ impl State {
             start = end;
         }
         self.mesh.triangles = triangles;
-        self.locked = locked;
+        (self.locked, self.whole) = (locked, whole);
     }
 
     /// How many pairs intersect in a frame and not at rest, and which triangles do in any frame.
