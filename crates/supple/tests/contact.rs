@@ -51,12 +51,6 @@ fn a_camel_falls_through_walls_and_bars() {
         let inside = deepest(&player, &frame);
         let (contact, volume) = (frame.report.contacts[0], frame.report.volume_errors[0].unwrap());
         touched += u32::from(contact.contacts > 0);
-        let middle =
-            frame.bodies[0].positions.iter().sum::<Vec3>() / frame.bodies[0].positions.len() as f32;
-        println!("{i}: {middle} inside {inside:.1e} volume {volume:.1e} {contact:?}");
-        if let Ok(folder) = std::env::var("RIGID_DUMP") {
-            dump(&folder, "camel", i, &player, &frame);
-        }
         assert!(inside <= 1e-3, "frame {i}: {inside}");
         assert!(volume.abs() < 0.05, "frame {i}: volume {volume}");
     }
@@ -77,10 +71,7 @@ fn a_head_goes_through_a_ring() {
         passes += contact.passes;
         let positions = &frame.bodies[0].positions;
         let crossings = self_intersections(positions, &rest.triangles, &run).unwrap().len();
-        let middle = positions.iter().sum::<Vec3>() / positions.len() as f32;
-        println!(
-            "{i}: {middle} inside {inside:.1e} volume {volume:.1e} crossings {before}->{crossings} {contact:?}"
-        );
+        assert!(crossings <= before, "frame {i}: {crossings} pairs of triangles cross");
         assert!(inside <= 1e-3, "frame {i}: {inside}");
         assert!(volume.abs() < 0.02, "frame {i}: volume {volume}");
     }
@@ -230,26 +221,4 @@ fn wrong_colliders_are_named_with_their_line() {
     let scene = Scene::parse(open, Some(&folder)).unwrap();
     let error = Player::open(&scene, &folder, &run).unwrap_err().to_string();
     assert!(error.contains("open"), "{error}");
-}
-
-fn dump(folder: &str, name: &str, i: u32, player: &Player, frame: &Frame) {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    let mut at = 1;
-    let mut add = |positions: &[Vec3], triangles: &[[u32; 3]], group: &str| {
-        writeln!(text, "g {group}").unwrap();
-        positions.iter().for_each(|x| writeln!(text, "v {} {} {}", x.x, x.y, x.z).unwrap());
-        triangles
-            .iter()
-            .for_each(|t| writeln!(text, "f {} {} {}", t[0] + at, t[1] + at, t[2] + at).unwrap());
-        at += positions.len() as u32;
-    };
-    for (body, cast) in frame.bodies.iter().zip(player.cast()) {
-        add(&body.positions, &cast.body.mesh.triangles, "body");
-    }
-    for (collider, place) in player.colliders().iter().zip(&frame.colliders) {
-        let moved: Vec<Vec3> = collider.mesh.positions.iter().map(|x| place.to_world(*x)).collect();
-        add(&moved, &collider.mesh.triangles, "collider");
-    }
-    std::fs::write(format!("{folder}/{name}{i:03}.obj"), text).unwrap();
 }

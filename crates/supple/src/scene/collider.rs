@@ -163,10 +163,10 @@ fn read_motion(table: &Table<'_>) -> Result<(Motion, Option<Ride>), Problem> {
         None => None,
     };
     let Some(field) = table.get("motion") else { return Ok((Motion::Still, rides)) };
-    if rides.is_some() {
+    let motion = Motion::read(&field.table("[collider.motion]")?)?;
+    if rides.is_some() && motion != Motion::Still {
         return Err(field.wrong("a collider that rides has no motion of its own", "keep one"));
     }
-    let motion = Motion::read(&field.table("[collider.motion]")?)?;
     if !matches!(motion, Motion::Still | Motion::Path(_)) {
         return Err(field.wrong("a collider cannot move like this", "use kind = \"path\""));
     }

@@ -308,13 +308,13 @@ impl Place {
 
     /// From its own space to the world.
     #[must_use]
-    pub fn to_world(&self, x: Vec3) -> Vec3 {
+    pub fn to_world(self, x: Vec3) -> Vec3 {
         self.rotation * x + self.translation
     }
 
     /// From the world to its own space.
     #[must_use]
-    pub fn to_local(&self, x: Vec3) -> Vec3 {
+    pub fn to_local(self, x: Vec3) -> Vec3 {
         self.rotation.inverse() * (x - self.translation)
     }
 

@@ -160,23 +160,7 @@ impl Solid {
     pub fn ray(&self, x: Vec3, along: Vec3) -> Option<[f32; 2]> {
         match self {
             Self::Round { ends, radius } => ray_through_capsule(*ends, *radius, x, along),
-            Self::Hull { faces, .. } => {
-                let (mut enter, mut leave) = (f32::NEG_INFINITY, f32::INFINITY);
-                for face in faces {
-                    let (speed, distance) = (face.normal.dot(along), face.distance(x));
-                    let along_face = speed.abs() < 1e-7;
-                    if along_face && distance > 0.0 {
-                        return None;
-                    } else if along_face {
-                        continue;
-                    } else if speed > 0.0 {
-                        leave = leave.min(-distance / speed);
-                    } else {
-                        enter = enter.max(-distance / speed);
-                    }
-                }
-                (enter < leave).then_some([enter, leave])
-            }
+            Self::Hull { faces, .. } => ray_through_faces(faces, x, along),
         }
     }
 
@@ -222,6 +206,23 @@ fn nearest_on_segment([a, b]: [Vec3; 2], x: Vec3) -> Vec3 {
         return a;
     }
     a + ((x - a).dot(along) / length).clamp(0.0, 1.0) * along
+}
+
+fn ray_through_faces(faces: &[Face], x: Vec3, along: Vec3) -> Option<[f32; 2]> {
+    let (mut enter, mut leave) = (f32::NEG_INFINITY, f32::INFINITY);
+    for face in faces {
+        let (speed, distance) = (face.normal.dot(along), face.distance(x));
+        if speed.abs() < 1e-7 {
+            if distance > 0.0 {
+                return None;
+            }
+        } else if speed > 0.0 {
+            leave = leave.min(-distance / speed);
+        } else {
+            enter = enter.max(-distance / speed);
+        }
+    }
+    (enter < leave).then_some([enter, leave])
 }
 
 fn ray_through_capsule(ends: [Vec3; 2], radius: f32, x: Vec3, along: Vec3) -> Option<[f32; 2]> {
@@ -341,7 +342,7 @@ mod tests {
         let against = solid.probe(Vec3::new(0.9, 0.0, 0.0), -Vec3::X);
         assert_eq!(against.normal, -Vec3::X, "not against the wanted way");
         let corner = solid.probe(Vec3::new(2.0, 3.0, 4.0), Vec3::ZERO);
-        assert!(corner.normal.abs_diff_eq(Vec3::ONE.normalize(), 1e-6), "{corner:?}");
+        assert!(corner.normal.abs_diff_eq(Vec3::ONE.normalize_or_zero(), 1e-6), "{corner:?}");
     }
 
     #[test]
@@ -357,7 +358,8 @@ mod tests {
         for solid in [capsule, Solid::cuboid(Vec3::new(0.3, 1.0, 0.2))] {
             for i in 0..40 {
                 let a = 0.7 * i as f32;
-                let along = Vec3::new(a.sin(), (1.3 * a).cos(), (0.4 * a).sin()).normalize();
+                let along =
+                    Vec3::new(a.sin(), (1.3 * a).cos(), (0.4 * a).sin()).normalize_or_zero();
                 let [enter, leave] = solid.ray(Vec3::ZERO, along).unwrap();
                 for s in [enter, leave] {
                     let distance = solid.probe(s * along, Vec3::ZERO).distance;

@@ -194,7 +194,7 @@ mod tests {
         };
         let push = |region: RoundedBox, normal: Vec3, width: f32| Push {
             region,
-            normal: normal.normalize(),
+            normal: normal.normalize_or_zero(),
             depth: 0.3,
             strength: 0.3,
             center: region.center + 0.2 * Vec3::X,

@@ -271,7 +271,7 @@ fn turned(from: Vec3, to: Vec3) -> Vec3 {
         return to;
     }
     let Some(axis) = from.cross(to).try_normalize() else { return from };
-    (Quat::from_axis_angle(axis, MOST_TURN) * from).normalize()
+    (Quat::from_axis_angle(axis, MOST_TURN) * from).normalize_or(from)
 }
 
 /// The plane between two segments that are in each other.
