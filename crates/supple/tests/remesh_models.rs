@@ -17,20 +17,23 @@ const CLOSED: [&str; 3] = ["meshes/spot.obj", "meshes/cow.obj", "meshes/fertilit
 const OPEN: [&str; 2] = ["meshes/teapot.obj", "meshes/suzanne.obj"];
 
 fn read(file: &str) -> Option<TriMesh> {
-    let loaded = supple::io::read(&test_data(file)?, &ReadOptions::default()).unwrap();
+    let loaded =
+        supple::io::read(&test_data(file)?, &ReadOptions::default()).expect("a readable model");
     loaded.asset.meshes.into_iter().next()
 }
 
 fn pairs(mesh: &TriMesh) -> usize {
     let run = Run::default();
-    intersect::self_intersections(&mesh.positions, &mesh.triangles, &run).unwrap().len()
+    intersect::self_intersections(&mesh.positions, &mesh.triangles, &run)
+        .expect("not cancelled")
+        .len()
 }
 
 /// A quarter turn over the middle half of the longest axis, and a bend of 45° over the same width.
 fn edits(mesh: &TriMesh) -> [Op; 2] {
-    let bounds = Bounds::of(&mesh.positions).unwrap();
+    let bounds = Bounds::of(&mesh.positions).expect("vertices");
     let (size, center) = (bounds.size(), bounds.center());
-    let long = (0..3).max_by(|&a, &b| size[a].total_cmp(&size[b])).unwrap();
+    let long = (0..3).max_by(|&a, &b| size[a].total_cmp(&size[b])).expect("three axes");
     let along = Vec3::AXES[long];
     let (axis, quarter) = (Vec3::AXES[(long + 1) % 3], 0.25 * size[long]);
     // About a line on the inner side of the bend: no part of the shape is beyond its centre.

@@ -130,6 +130,7 @@ impl Solver {
     /// # Errors
     ///
     /// [`Error`] says what is wrong with the surface.
+    #[expect(clippy::missing_panics_doc, reason = "two tasks give two factors")]
     pub fn new(
         positions: &[Vec3],
         triangles: &[[u32; 3]],
@@ -193,7 +194,7 @@ impl Solver {
         run.check()?;
         let mut distance = self.divergence(&heat, run);
         self.distance.solve(&mut distance);
-        Ok(self.from_sources(&distance, sources))
+        Ok(self.zeroed_at(&distance, sources))
     }
 
     /// What flows out of each vertex's surroundings along the gradient of a distance.
@@ -211,7 +212,7 @@ impl Solver {
     }
 
     /// Shifts each component so that its sources are at zero.
-    fn from_sources(&self, distance: &[f64], sources: &[u32]) -> Vec<f32> {
+    fn zeroed_at(&self, distance: &[f64], sources: &[u32]) -> Vec<f32> {
         let mut zero = vec![(0.0, 0.0); self.components];
         for &source in sources {
             if let Some((sum, count)) = zero.get_mut(self.component[source as usize] as usize) {
