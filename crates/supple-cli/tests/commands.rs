@@ -185,7 +185,7 @@ fn deform_runs_the_lines_of_its_help() {
     zoo(folder.path(), "bar", "3328", "bar.ply");
     let lines = [
         "ball.ply -o out.ply move --center 0,0,1.4 --by 0,0,-1.2 --inner 0.3 --outer 1.2",
-        "ball.ply -o out.ply stamp --tool torus --scale 0.4 --from 0,0,1.4 --by 0,0,-0.2 --outer 0.3",
+        "ball.ply -o out.ply stamp --tool torus --scale 0.4 --from 0,0,1.6 --by 0,0,-0.35 --outer 0.4",
         "bar.ply -o out.ply twist --center 0,0,0 --axis 1,0,0 --degrees 180 --from -2 --to 2",
         "bar.ply -o out.ply bend --center 0,0,0 --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4",
         "bar.ply -o out.ply --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 5",

@@ -55,7 +55,7 @@ Operations:
 Examples:
   supple zoo ball -o ball.ply
   supple deform ball.ply -o out.ply move --center 0,0,1.4 --by 0,0,-1.2 --inner 0.3 --outer 1.2
-  supple deform ball.ply -o out.ply stamp --tool torus --scale 0.4 --from 0,0,1.4 --by 0,0,-0.5 --outer 0.3
+  supple deform ball.ply -o out.ply stamp --tool torus --scale 0.4 --from 0,0,1.6 --by 0,0,-0.35 --outer 0.4
   supple zoo bar -o bar.ply
   supple deform bar.ply -o out.ply twist --center 0,0,0 --axis 1,0,0 --degrees 180 --from -2 --to 2
   supple deform bar.ply -o out.ply bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4

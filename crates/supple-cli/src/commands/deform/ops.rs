@@ -225,8 +225,8 @@ impl PaintArgs {
 /// motion fades around that. A shape that starts outside the tool never enters it.
 ///
 /// Examples:
-///   stamp --tool y.ply --from 0,0,1.5 --by 0,0,-0.6 --outer 0.3
-///   stamp --tool torus --scale 0.4 --path '0,0,1.5;0,0,0.9;0,0,1.5' --outer 0.2
+///   stamp --tool y.ply --from 0,0,1.6 --by 0,0,-0.4 --outer 0.3
+///   stamp --tool torus --scale 0.4 --path '0,0,1.6;0,0,1.25;0,0,1.6' --outer 0.4
 #[derive(clap::Args, Debug)]
 #[command(verbatim_doc_comment)]
 struct StampArgs {

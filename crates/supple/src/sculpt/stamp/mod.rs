@@ -30,25 +30,6 @@
 //!
 //! - W. von Funck, H. Theisel, H.-P. Seidel. Vector Field Based Shape Deformations. ACM
 //!   Transactions on Graphics (SIGGRAPH), 2006.
-//!
-//! # Example
-//!
-//! ```
-//! use glam::Vec3;
-//! use supple::sculpt::{self, Op, Stamp, ToolShape};
-//! use supple::{Run, zoo};
-//!
-//! let run = Run::default();
-//! let mut ball = zoo::build("ball", &zoo::Size { triangles: Some(1280) }, &run)?.meshes.remove(0);
-//! let die = zoo::build("box", &zoo::Size { triangles: Some(12) }, &run)?.meshes.remove(0);
-//! let tool = ToolShape::Mesh { positions: die.positions, triangles: die.triangles };
-//! let (from, by) = (Vec3::new(0.0, 0.0, 1.4), vec![Vec3::new(0.0, 0.0, -0.3)]);
-//! let stamp = Stamp { tool, scale: 0.3, from, by, outer: 0.6, ..Stamp::default() };
-//! let params = sculpt::Params::default();
-//! sculpt::apply(&mut ball.positions, &ball.triangles, &[Op::Stamp(stamp)], &params, &run)?;
-//! assert!(ball.positions.iter().all(|p| p.z < 0.801 || p.x.abs().max(p.y.abs()) > 0.299));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod collider;
 mod footprint;
@@ -80,6 +61,25 @@ const REPEATS: u32 = 12;
 const MOST_STEPS: f32 = 100_000.0;
 
 /// Pushes a closed mesh into a shape.
+///
+/// # Example
+///
+/// ```
+/// use glam::Vec3;
+/// use supple::sculpt::{self, Op, Stamp, ToolShape};
+/// use supple::{Run, zoo};
+///
+/// let run = Run::default();
+/// let mut ball = zoo::build("ball", &zoo::Size { triangles: Some(1280) }, &run)?.meshes.remove(0);
+/// let die = zoo::build("box", &zoo::Size { triangles: Some(12) }, &run)?.meshes.remove(0);
+/// let tool = ToolShape::Mesh { positions: die.positions, triangles: die.triangles };
+/// let (from, by) = (Vec3::new(0.0, 0.0, 1.4), vec![Vec3::new(0.0, 0.0, -0.3)]);
+/// let stamp = Stamp { tool, scale: 0.3, from, by, outer: 0.6, ..Stamp::default() };
+/// let params = sculpt::Params::default();
+/// sculpt::apply(&mut ball.positions, &ball.triangles, &[Op::Stamp(stamp)], &params, &run)?;
+/// assert!(ball.positions.iter().all(|p| p.z < 0.801 || p.x.abs().max(p.y.abs()) > 0.299));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stamp {
