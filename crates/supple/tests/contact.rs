@@ -101,9 +101,9 @@ fn middle(frame: &Frame) -> Vec3 {
 fn a_ball_comes_to_rest_and_stays_at_rest() {
     let mut player = player(&ball(FALLING, FLOOR));
     let run = Run::default();
-    let settled = middle(&player.at(6.0, &run).unwrap());
+    let settled = middle(&player.at(10.0, &run).unwrap());
     assert!(settled.y > 0.75 && settled.y < 1.05, "lies on the floor: {settled}");
-    for secs in [6.5, 7.0, 8.0] {
+    for secs in [10.5, 11.0, 12.0] {
         let frame = player.at(secs, &run).unwrap();
         let moved = middle(&frame).distance(settled);
         assert!(moved < 2e-3, "at {secs} s it has moved by {moved}");
