@@ -17,7 +17,7 @@ fn player(text: &str) -> Player {
 /// A scene of the project with a coarser asset.
 fn demo(name: &str, replacements: &[(&str, &str)]) -> Player {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
-    let mut text = std::fs::read_to_string(path).unwrap();
+    let mut text = std::fs::read_to_string(path).expect("the scenes are here");
     for (from, to) in replacements {
         assert!(text.contains(from), "{name} has no {from}");
         text = text.replace(from, to);
