@@ -122,7 +122,7 @@ impl Modifier {
         match self {
             Self::Morph(params) => params.check(body),
             Self::Sculpt(params) => params.check(body),
-            Self::Skinning(params) => skinning::check(params, body),
+            Self::Skinning(_) => skinning::check(body),
             Self::Place(_) | Self::Follow(_) => Ok(()),
         }
     }
