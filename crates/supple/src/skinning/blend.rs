@@ -123,7 +123,9 @@ impl Kernel<'_> {
 #[inline(always)]
 fn lanes(values: &[f64], first: usize, count: usize) -> Lane {
     let mut lane = [0.0; WIDTH];
-    lane[..count].copy_from_slice(&values[first..first + count]);
+    for (to, from) in lane.iter_mut().zip(&values[first..first + count]) {
+        *to = *from;
+    }
     lane
 }
 

@@ -85,6 +85,7 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use glam::{DMat4, DVec3, Mat4, Vec3};
@@ -98,6 +99,7 @@ use self::solve::{Mover, Plan, Work};
 use self::sums::Record;
 use self::surface::NONE;
 use crate::Run;
+use crate::mesh::exact_volume::smallest_root;
 use crate::mesh::measure::Bounds;
 use crate::rig::{Body, Pose, Skinning};
 use crate::run::Cancelled;
@@ -106,6 +108,12 @@ pub use self::surface::Refusal;
 
 /// Motions that move nothing farther than this share of the body's size are rounding.
 const STILL: f64 = 1e-6;
+
+/// Summed rounding of the joints' matrices from which the volume is measured and mended at the end.
+const NOISE: f64 = 5e-7;
+
+/// The most that is mended then, as a share of a vertex' distance from its bone.
+const TOUCH: f64 = 1e-3;
 
 /// λ times the largest weight from which a correction counts as strong.
 const STRONG: f64 = 0.5;
@@ -313,8 +321,11 @@ struct Posed {
 struct Live {
     /// For each way of carrying, the matrix of positions and that of ways out of the skeleton.
     carried: Vec<(DMat4, DMat4)>,
-    /// Position and way out of the skeleton.
+    /// Position and way out of the skeleton, from when a moving joint first needs it.
     state: Vec<Record>,
+    begun: Vec<bool>,
+    /// How freely the joints that moved let each vertex be displaced.
+    freedom: Vec<f64>,
     /// Whether a moving joint blended or displaced it.
     touched: Vec<bool>,
 }
@@ -388,6 +399,18 @@ impl Solver {
         skinning: Skinning,
         run: &Run<'_>,
     ) -> Result<Skinned, Cancelled> {
+        // Inside the pool from the first to the last: a pose is many small pieces of work.
+        run.install(|| self.pose_inside(body, pose, matrices, skinning, run))
+    }
+
+    fn pose_inside(
+        &self,
+        body: &Body,
+        pose: &Pose,
+        matrices: &[Mat4],
+        skinning: Skinning,
+        run: &Run<'_>,
+    ) -> Result<Skinned, Cancelled> {
         let mut positions = body.skin(pose, matrices, skinning, run);
         let mut report = Report::default();
         let posed = self.posed(matrices);
@@ -395,7 +418,9 @@ impl Solver {
             return Ok(Skinned { positions, report });
         }
         let bound = body.morphed(pose, run);
-        let course = Course { solver: self, posed: &posed, bound: &bound, skinning, run: *run };
+        let is_morphed = matches!(bound, Cow::Owned(_));
+        let course =
+            Course { solver: self, posed: &posed, bound: &bound, is_morphed, skinning, run: *run };
         for (number, prepared) in self.prepared.iter().enumerate() {
             run.check()?;
             if prepared.is_flattened(&posed) {
@@ -485,6 +510,7 @@ struct Course<'a> {
     solver: &'a Solver,
     posed: &'a Posed,
     bound: &'a [Vec3],
+    is_morphed: bool,
     skinning: Skinning,
     run: Run<'a>,
 }
@@ -493,15 +519,21 @@ impl Course<'_> {
     /// Moves one piece, region by region.
     fn solve(&self, prepared: &Prepared, positions: &mut [Vec3]) -> Vec<JointReport> {
         let piece = &prepared.piece;
-        let mut live = self.begin(prepared);
-        let volume = piece.volume(|v| self.bound[v as usize].as_dvec3(), &self.run);
+        let n = prepared.live.len();
+        let mut live = Live {
+            carried: self.carried(prepared),
+            state: vec![[0.0; 6]; n],
+            begun: vec![false; n],
+            freedom: vec![0.0; n],
+            touched: vec![false; n],
+        };
         let scale = self.scale(prepared);
         let most = match self.skinning {
             Skinning::Linear => self.solver.step_degrees,
             Skinning::DualQuaternion => 3.0 * self.solver.step_degrees,
         };
         let most = most.min(120.0).to_radians();
-        let plan = Plan { skinning: self.skinning, most, volume: volume * scale };
+        let plan = Plan { skinning: self.skinning, most, volume: piece.bound_volume * scale };
         let mut reports = Vec::new();
         for region in &prepared.regions {
             self.pass(prepared, region, plan, &mut live, &mut reports);
@@ -512,7 +544,48 @@ impl Course<'_> {
                 positions[piece.vertices[place as usize] as usize] = DVec3::new(x, y, z).as_vec3();
             }
         }
+        let noise = prepared.bones().filter_map(|b| Some(self.posed.motions[b]?.noise));
+        let excused = reports.iter().any(|j: &JointReport| j.scaled || j.left.is_some());
+        if !excused && noise.sum::<f64>() > NOISE {
+            self.touch_up(prepared, &live, positions);
+        }
         reports
+    }
+
+    /// Gives back what rounding the matrices of many joints costs.
+    fn touch_up(&self, prepared: &Prepared, live: &Live, positions: &mut [Vec3]) {
+        let piece = &prepared.piece;
+        let bound = if self.is_morphed {
+            piece.volume(|v| self.bound[v as usize].as_dvec3(), &self.run)
+        } else {
+            piece.bound_volume
+        };
+        let target = bound * self.scale(prepared);
+        let origin = positions[piece.vertices[0] as usize].as_dvec3();
+        let mut records: Vec<Record> = self.run.map(piece.vertices.len(), |i| {
+            let x = positions[piece.vertices[i] as usize].as_dvec3() - origin;
+            [x.x, x.y, x.z, 0.0, 0.0, 0.0]
+        });
+        let touched = || prepared.live.iter().enumerate().filter(|(k, _)| live.touched[*k]);
+        for (k, &place) in touched() {
+            for axis in 3..6 {
+                records[place as usize][axis] = live.freedom[k] * live.state[k][axis];
+            }
+        }
+        for rim in &piece.rims {
+            records.push(solve::mean(&records, rim));
+        }
+        let [c0, c1, c2, c3] = sums::cubic(&records, &piece.triangles, &self.run);
+        let most = touched().map(|(k, _)| live.freedom[k].abs()).fold(0.0, f64::max);
+        let unit = TOUCH / most;
+        let scaled = [c0 - target, c1 * unit, c2 * unit * unit, c3 * unit * unit * unit];
+        let Some(root) = smallest_root(scaled).filter(|_| most > 0.0) else { return };
+        for (k, &place) in touched() {
+            let [x, y, z, ..] = live.state[k];
+            let [_, _, _, u, v, w] = records[place as usize];
+            positions[piece.vertices[place as usize] as usize] =
+                (DVec3::new(x, y, z) + root * unit * DVec3::new(u, v, w)).as_vec3();
+        }
     }
 
     /// How the root scales volumes.
@@ -536,17 +609,14 @@ impl Course<'_> {
         prepared.carriers.iter().map(matrices).collect()
     }
 
-    fn begin(&self, prepared: &Prepared) -> Live {
-        let carried = self.carried(prepared);
-        let state = self.run.map(prepared.live.len(), |k| {
-            let (carrier, out) = prepared.start[k];
-            let vertex = prepared.piece.vertices[prepared.live[k] as usize];
-            let (positions, ways) = &carried[carrier as usize];
-            let x = positions.transform_point3(self.bound[vertex as usize].as_dvec3());
-            let u = ways.transform_vector3(out);
-            [x.x, x.y, x.z, u.x, u.y, u.z]
-        });
-        Live { touched: vec![false; state.len()], carried, state }
+    /// Where a vertex is before anything blends or displaces it.
+    fn beginning(&self, prepared: &Prepared, live: &Live, k: usize) -> Record {
+        let (carrier, out) = prepared.start[k];
+        let vertex = prepared.piece.vertices[prepared.live[k] as usize];
+        let (positions, ways) = &live.carried[carrier as usize];
+        let x = positions.transform_point3(self.bound[vertex as usize].as_dvec3());
+        let u = ways.transform_vector3(out);
+        [x.x, x.y, x.z, u.x, u.y, u.z]
     }
 
     /// One region: out of the live vertices, through its steps, and back.
@@ -579,7 +649,9 @@ impl Course<'_> {
                 let [x, y, z, u, v, w] = *state;
                 let number = number as usize;
                 live.state[number] = [x + origin.x, y + origin.y, z + origin.z, u, v, w];
+                live.begun[number] = true;
                 live.touched[number] |= movers.iter().any(|m| m.member.touches(k));
+                live.freedom[number] += movers.iter().map(|m| m.member.freedom[k]).sum::<f64>();
             }
         }
         reports.extend(movers.iter().zip(done).map(|(mover, done)| JointReport {
@@ -605,7 +677,10 @@ impl Course<'_> {
     ) -> Vec<Record> {
         self.run.map(region.vertices.len(), |k| match region.sources[k] {
             Source::Live(number) => {
-                let [x, y, z, u, v, w] = live.state[number as usize];
+                let number = number as usize;
+                let begun = live.begun[number].then(|| live.state[number]);
+                let [x, y, z, u, v, w] =
+                    begun.unwrap_or_else(|| self.beginning(prepared, live, number));
                 [x - origin.x, y - origin.y, z - origin.z, u, v, w]
             }
             Source::Carried(carrier) => {

@@ -15,6 +15,8 @@ pub(super) struct Motion {
     pub(super) from: DVec3,
     to: DVec3,
     stretch: Option<DMat3>,
+    /// A stretch too small to be meant: what rounding the matrices cost.
+    pub(super) noise: f64,
     axis: DVec3,
     /// In radians, 0 to π.
     pub(super) angle: f64,
@@ -47,9 +49,11 @@ impl Motion {
         let rotation = nearest_rotation(&linear);
         let stretch = DMat3::from_quat(rotation.conjugate()) * linear;
         let off = (stretch - DMat3::IDENTITY).to_cols_array();
-        let stretched = off.iter().any(|x| x.abs() > NO_STRETCH);
+        let most = off.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let stretched = most > NO_STRETCH;
+        let noise = if stretched { 0.0 } else { most };
         let (axis, angle) = axis_angle(rotation);
-        Ok(Self { from, to, stretch: stretched.then_some(stretch), axis, angle })
+        Ok(Self { from, to, stretch: stretched.then_some(stretch), noise, axis, angle })
     }
 
     /// The motion seen from another origin.

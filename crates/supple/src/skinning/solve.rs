@@ -63,6 +63,8 @@ pub(super) struct Work<'a> {
     records: Vec<Record>,
     /// Where the members' joints are.
     joints: Vec<DVec3>,
+    /// What the last step left of the error, as a share of the piece's volume.
+    off: f64,
 }
 
 /// Which movers take part in an evaluation, with how much of their correction.
@@ -87,7 +89,7 @@ impl<'a> Work<'a> {
         for mover in movers {
             joints[mover.number] = mover.motion.from;
         }
-        Self { region, movers, plan, run, state, records, joints }
+        Self { region, movers, plan, run, state, records, joints, off: 0.0 }
     }
 
     /// Carries out all motions. Those of several bones go side by side.
@@ -106,10 +108,9 @@ impl<'a> Work<'a> {
             let steps: Vec<_> = (0..self.movers.len()).filter(|&i| taking(i)).map(step).collect();
             self.step(&steps, target, &mut done);
         }
-        let off = (self.volume() - target) / self.plan.volume;
         for d in &mut done {
             // The error of a region belongs to those who could not mend theirs.
-            d.left = d.left.filter(|_| off.abs() > UNDONE);
+            d.left = d.left.filter(|_| self.off.abs() > UNDONE);
         }
         done
     }
@@ -144,6 +145,8 @@ impl<'a> Work<'a> {
         let common = self.root(sums, target, steps);
         let lambda = common.unwrap_or(0.0);
         let error = target - sums[0];
+        let [_, c1, c2, c3] = sums;
+        self.off = (lambda * (c1 + lambda * (c2 + lambda * c3)) - error) / self.plan.volume;
         self.advance(&trial, lambda);
         for &(i, _) in steps {
             let (d, mine) = (&mut done[i], added[i] + lambda);
@@ -224,7 +227,8 @@ impl<'a> Work<'a> {
     }
 }
 
-fn mean(records: &[Record], rim: &[u32]) -> Record {
+/// The mean of some records.
+pub(super) fn mean(records: &[Record], rim: &[u32]) -> Record {
     let mut sum = [0.0; 6];
     for &v in rim {
         sum.iter_mut().zip(records[v as usize]).for_each(|(s, x)| *s += x);

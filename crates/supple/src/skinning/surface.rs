@@ -65,6 +65,8 @@ pub(super) struct Piece {
     /// The triangle across each side of each triangle.
     pub(super) across: Vec<[u32; 3]>,
     pub(super) refusal: Option<Refusal>,
+    /// The volume where it is bound, without morph targets.
+    pub(super) bound_volume: f64,
     /// The body's vertex in whose place each vertex stands at seams.
     names: Vec<u32>,
 }
@@ -180,6 +182,7 @@ impl Piece {
             rims: Vec::new(),
             across: Vec::new(),
             refusal: None,
+            bound_volume: 0.0,
             names: Vec::new(),
         }
     }
@@ -205,7 +208,8 @@ impl Piece {
                 self.triangles.extend(rim.iter().zip(next).map(|(&a, &b)| [b, a, center]));
             }
         }
-        self.refusal = self.hollow(positions, run);
+        self.bound_volume = self.volume(|v| positions[v as usize].as_dvec3(), run);
+        self.refusal = self.hollow(positions);
         let names: Vec<u32> = (0..self.places() as u32)
             .map(|v| self.names.get(v as usize).copied().unwrap_or(v))
             .collect();
@@ -213,7 +217,7 @@ impl Piece {
     }
 
     /// Whether it encloses nothing worth the name.
-    fn hollow(&self, positions: &[Vec3], run: &Run<'_>) -> Option<Refusal> {
+    fn hollow(&self, positions: &[Vec3]) -> Option<Refusal> {
         let at = |v: u32| positions[v as usize].as_dvec3();
         let mut places: Vec<DVec3> = self.vertices.iter().map(|&v| at(v)).collect();
         for rim in &self.rims {
@@ -230,7 +234,7 @@ impl Piece {
         if fans > MOSTLY_HOLE * own {
             return Some(Refusal::Sheet);
         }
-        let volume = self.volume(at, run).abs();
+        let volume = self.bound_volume.abs();
         let flat = volume.is_nan() || volume <= 1e-6 * own.powf(1.5);
         flat.then_some(Refusal::Flat)
     }

@@ -426,7 +426,7 @@ fn two_pieces_are_corrected_separately() {
     let twice: Vec<u32> = (0..n).chain(0..n).collect();
     mesh.gather_vertices(&twice);
     for p in &mut mesh.positions[n as usize..] {
-        *p = Vec3::new(p.x, 0.4 * p.y + 0.1, 0.3 * p.z);
+        *p = Vec3::new(0.99 * p.x, 0.37 * p.y + 0.11, 0.29 * p.z + 0.013);
     }
     let second: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| t.map(|v| v + n)).collect();
     mesh.triangles.extend(second);

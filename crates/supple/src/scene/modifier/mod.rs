@@ -206,7 +206,7 @@ impl Modifier {
             Self::Secondary(params) => {
                 return params.prepare(body, placement).map(|f| Prepared::Secondary(Box::new(f)));
             }
-            Self::Skinning(params) => skinning::check(params, body)?,
+            Self::Skinning(_) => skinning::check(body)?,
             Self::Place(_) | Self::Follow(_) => {}
         }
         Ok(Prepared::Nothing)
