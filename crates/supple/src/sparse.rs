@@ -47,7 +47,7 @@ use faer::linalg::cholesky::llt::factor as dense;
 use faer::perm::PermRef;
 use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
     factorize_symbolic_cholesky,
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
@@ -311,11 +311,21 @@ impl Analysis {
             Spec::default(),
         );
         if let Err(dense::LltError::NonPositivePivot { index }) = done {
-            let order = self.symbolic.perm().map(|perm| perm.arrays().0);
-            let unknown = order.and_then(|order| order.get(index).copied());
-            return Err(Error::NotPositiveDefinite { unknown: unknown.unwrap_or(index as u32) });
+            return Err(Error::NotPositiveDefinite { unknown: self.unknown(index) });
         }
         Ok(Factor { symbolic: Arc::clone(&self.symbolic), values })
+    }
+}
+
+impl Analysis {
+    /// The unknown that a pivot belongs to. Simplicial factorisations count pivots from one.
+    fn unknown(&self, pivot: usize) -> u32 {
+        let place = match self.symbolic.raw() {
+            SymbolicCholeskyRaw::Simplicial(_) => pivot.saturating_sub(1),
+            SymbolicCholeskyRaw::Supernodal(_) => pivot,
+        };
+        let order = self.symbolic.perm().map(|perm| perm.arrays().0);
+        order.and_then(|order| order.get(place).copied()).unwrap_or(place as u32)
     }
 }
 

@@ -27,7 +27,7 @@ use crate::Run;
 const LEAF: usize = 8;
 /// Pieces from this size on are worth a task of their own.
 const TASK: usize = 2048;
-/// Pieces from this size on, and those without positions, are also cut by distance: limbs end there.
+/// Pieces from this size on, and those without extent in space, are also cut by distance: limbs end there.
 const WORTH_A_SEARCH: usize = 512;
 /// The smaller side of a cut holds at least one in this many vertices.
 const SMALLEST_SIDE: usize = 4;
@@ -136,10 +136,11 @@ impl Piece {
                 best = Some((cut, rank));
             }
         };
-        for axis in self.axes() {
+        let axes = self.axes();
+        for &axis in &axes {
             consider(self.rank_along(axis));
         }
-        if self.points.is_empty() || self.names.len() >= WORTH_A_SEARCH {
+        if axes.is_empty() || self.names.len() >= WORTH_A_SEARCH {
             consider(self.rank_by_distance());
         }
         best.map_or_else(Vec::new, |(cut, rank)| self.parts(&cut, &rank))

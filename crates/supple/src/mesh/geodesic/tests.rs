@@ -94,7 +94,7 @@ fn heat_on_a_cylinder() {
         around.min(TAU - around).hypot(p.z - from.z)
     };
     let found = error(&tube, &heat(&tube, &[source as u32]), truth);
-    assert!(found < 0.08, "{found} of {PI}");
+    assert!(found < 0.12, "{found} of {PI}, with edges of 0.1");
 }
 
 /// From a whole rim of the cylinder the distance is the height.
