@@ -110,7 +110,7 @@ pub use self::surface::Refusal;
 const STILL: f64 = 1e-6;
 
 /// Summed rounding of the joints' matrices from which the volume is measured and mended at the end.
-const NOISE: f64 = 5e-7;
+const NOISE: f64 = 2e-7;
 
 /// The most that is mended then, as a share of a vertex' distance from its bone.
 const TOUCH: f64 = 1e-3;
