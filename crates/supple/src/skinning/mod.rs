@@ -568,9 +568,8 @@ impl Course<'_> {
         });
         let touched = || prepared.live.iter().enumerate().filter(|(k, _)| live.touched[*k]);
         for (k, &place) in touched() {
-            for axis in 3..6 {
-                records[place as usize][axis] = live.freedom[k] * live.state[k][axis];
-            }
+            let [_, _, _, u, v, w] = live.state[k].map(|x| live.freedom[k] * x);
+            records[place as usize][3..].copy_from_slice(&[u, v, w]);
         }
         for rim in &piece.rims {
             records.push(solve::mean(&records, rim));
