@@ -110,7 +110,7 @@ pub use self::surface::Refusal;
 const STILL: f64 = 1e-6;
 
 /// Summed rounding of the joints' matrices from which the volume is measured and mended at the end.
-const NOISE: f64 = 5e-7;
+const NOISE: f64 = 2e-7;
 
 /// The most that is mended then, as a share of a vertex' distance from its bone.
 const TOUCH: f64 = 1e-3;
@@ -568,9 +568,8 @@ impl Course<'_> {
         });
         let touched = || prepared.live.iter().enumerate().filter(|(k, _)| live.touched[*k]);
         for (k, &place) in touched() {
-            for axis in 3..6 {
-                records[place as usize][axis] = live.freedom[k] * live.state[k][axis];
-            }
+            let [_, _, _, u, v, w] = live.state[k].map(|x| live.freedom[k] * x);
+            records[place as usize][3..].copy_from_slice(&[u, v, w]);
         }
         for rim in &piece.rims {
             records.push(solve::mean(&records, rim));
