@@ -68,9 +68,13 @@ fn models_are_remeshed_without_a_new_intersection() {
         let (new, _) = remesh(&mesh, &params, &run).unwrap();
         assert_eq!(new.validate(), Ok(()), "{file}");
         assert!(pairs(&new) <= pairs(&mesh), "{file}: {} pairs", pairs(&new));
-        let [before, after] = [&mesh, &new]
-            .map(|m| adjacency::topology(m.positions.len(), &m.triangles, &run))
-            .map(|t| (t.euler_characteristic, t.nonmanifold_edges, t.components));
-        assert_eq!(before, after, "{file}");
+        let [before, after] =
+            [&mesh, &new].map(|m| adjacency::topology(m.positions.len(), &m.triangles, &run));
+        assert_eq!(before.nonmanifold_edges, after.nonmanifold_edges, "{file}");
+        assert_eq!(before.components, after.components, "{file}");
+        // Sheets that touch in one vertex only may come apart there: none do in closed models.
+        if CLOSED.contains(&file) {
+            assert_eq!(before.euler_characteristic, after.euler_characteristic, "{file}");
+        }
     }
 }
