@@ -1,5 +1,6 @@
 //! Rows of `sculpt` about remeshing: speed beside pymeshlab's, and volume with refinement.
 
+use glam::Vec3;
 use supple::mesh::intersect::self_intersections;
 use supple::mesh::measure::Bounds;
 use supple::mesh::refine;
@@ -62,8 +63,12 @@ fn character(bench: &Bench<'_>) -> anyhow::Result<()> {
     let mesh =
         zoo::build("cow", &zoo::Size { triangles: Some(80_000) }, &run)?.meshes.swap_remove(0);
     let Some(bounds) = Bounds::of(&mesh.positions) else { return Ok(()) };
-    let (center, width) = (bounds.center(), 0.5 * bounds.size().max_element());
-    let op = Op::Bend(Bend { center, degrees: 45.0, width, ..Bend::default() });
+    let (size, width) = (bounds.size(), 0.5 * bounds.size().max_element());
+    let long = size.max_position();
+    let (along, axis) = (Vec3::AXES[long], Vec3::AXES[(long + 1) % 3]);
+    // About a line on the inner side: no part of the body is beyond the centre of the bend.
+    let center = bounds.center() + 0.5 * size * axis.cross(along);
+    let op = Op::Bend(Bend { center, axis, along, degrees: 45.0, width, ..Bend::default() });
     for (row, exact, target) in [("volume-character", false, 1e-4), ("volume-exact", true, 1e-6)] {
         if !bench.wants(row) {
             continue;
