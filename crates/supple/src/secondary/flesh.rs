@@ -216,6 +216,12 @@ impl Flesh {
         report
     }
 
+    /// True if no set would move anything: all at rest, or too small to be seen.
+    #[must_use]
+    pub fn is_still(&self, state: &State, frame: &Frame<'_>) -> bool {
+        self.fields(state, frame).0.sets.is_empty()
+    }
+
     /// The sets as they are now.
     fn fields(&self, state: &State, frame: &Frame<'_>) -> (Fields, Report) {
         let mut report = Report::default();
