@@ -94,8 +94,8 @@ impl WithSimd for Cones<'_> {
         for (triangles, sum) in self.triangles.chunks(WIDTH).zip(self.six_volumes) {
             let corners = corners(self.positions, triangles);
             let mut six_volumes = [0.0; WIDTH];
-            for i in 0..WIDTH {
-                six_volumes[i] = cone(&corners, self.origin, i);
+            for (i, volume) in six_volumes.iter_mut().enumerate() {
+                *volume = cone(&corners, self.origin, i);
             }
             *sum = six_volumes.iter().sum();
         }

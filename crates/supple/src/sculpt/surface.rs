@@ -24,8 +24,7 @@ use pulp::{Simd, WithSimd};
 use super::guide::Ride;
 use crate::Run;
 use crate::field::Generator;
-use crate::field::blend::fade;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::field::lanes::{Lanes, ScalarLanes, WIDTH};
 use crate::run::Cancelled;
 
 /// Blocks a thread works on at a time.
@@ -75,8 +74,59 @@ struct Past {
     middle: Vec<[Vec3; WIDTH]>,
 }
 
+/// What moves a surface.
+pub(super) trait Mover: Sync {
+    /// The motion at one time.
+    type Posed: Sync;
+
+    fn at(&self, t: f64) -> Self::Posed;
+
+    /// The velocity of points whose blend, and its gradient, is known.
+    fn velocity(posed: &Self::Posed, x: &Lanes<WIDTH>, beta: &ScalarLanes<WIDTH>) -> Lanes<WIDTH>;
+}
+
+/// How a motion is cut into steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// In a unit of time.
+    pub(super) steps: u32,
+    /// When it ends.
+    pub(super) until: f64,
+    /// After so many steps the motion may have a corner.
+    pub(super) piece: u32,
+}
+
+impl Mover for Ride {
+    type Posed = [Generator; 2];
+
+    fn at(&self, t: f64) -> Self::Posed {
+        self.generators(t)
+    }
+
+    #[inline(always)]
+    fn velocity(motion: &[Generator; 2], x: &Block, beta: &ScalarLanes<WIDTH>) -> Block {
+        let mut v = Block::ZERO;
+        for generator in motion {
+            for i in 0..WIDTH {
+                let (e, grad_e, f, grad_f) = generator.eval(x.get(i));
+                let sideways = beta.gradient.get(i).cross(e * grad_f - f * grad_e);
+                let beta = beta.value[i];
+                let sum = v.get(i) + beta * (beta * grad_e.cross(grad_f) + sideways);
+                v.set(i, sum);
+            }
+        }
+        v
+    }
+}
+
 impl Surface {
-    pub(super) fn new(values: &[f32], triangles: &[[u32; 3]], smoothing: u32) -> Self {
+    /// With the blend, and its slope, that each of the values stands for.
+    pub(super) fn new(
+        values: &[f32],
+        blend: fn(f32) -> (f32, f32),
+        triangles: &[[u32; 3]],
+        smoothing: u32,
+    ) -> Self {
         let mut surface = Self {
             vertices: (0..values.len() as u32).filter(|&i| values[i as usize] < 1.0).collect(),
             moving: 0,
@@ -96,7 +146,7 @@ impl Surface {
             *corner = place[*corner as usize];
         }
         for start in (0..surface.moving).step_by(WIDTH) {
-            surface.add_block(start, &fans, values);
+            surface.add_block(start, &fans, values, blend);
         }
         surface
     }
@@ -105,7 +155,13 @@ impl Surface {
         values[self.vertices[place as usize] as usize]
     }
 
-    fn add_block(&mut self, start: usize, fans: &[Fan], values: &[f32]) {
+    fn add_block(
+        &mut self,
+        start: usize,
+        fans: &[Fan],
+        values: &[f32],
+        blend: fn(f32) -> (f32, f32),
+    ) {
         let (moving, nowhere) = (self.moving, self.moving.next_multiple_of(WIDTH) as u32);
         // Lanes beyond the last vertex repeat it, without neighbours.
         let itself: [u32; WIDTH] =
@@ -137,7 +193,7 @@ impl Surface {
             if let (true, Some(&last)) = (fan.is_closed, fan.around.last()) {
                 still.before[lane] = last;
             }
-            (still.beta[lane], still.slope[lane]) = fade(self.value(values, v as u32));
+            (still.beta[lane], still.slope[lane]) = blend(self.value(values, v as u32));
             let is_inside = |to: &&u32| (**to as usize) < moving && **to as usize != v;
             let inside = fan.around.iter().filter(is_inside).count();
             if inside > 0 {
@@ -151,23 +207,23 @@ impl Surface {
     pub(super) fn follow(
         &self,
         positions: &mut [Vec3],
-        ride: &Ride,
-        steps: u32,
+        mover: &impl Mover,
+        pace: Pace,
         run: &Run<'_>,
     ) -> Result<u32, Cancelled> {
-        let h = 1.0 / f64::from(steps);
-        let taken = (ride.until * f64::from(steps)).ceil() as u32;
+        let h = 1.0 / f64::from(pace.steps);
+        let taken = (pace.until * f64::from(pace.steps)).ceil() as u32;
         let mut local: Vec<Vec3> = self.vertices.iter().map(|&i| positions[i as usize]).collect();
         let mut past = None;
         for k in 0..taken {
             run.check()?;
             let t = f64::from(k) * h;
-            let last = f64::from(k + 1) * h > ride.until;
-            if last || k % (steps / ride.pieces()).max(1) == 0 {
+            let last = f64::from(k + 1) * h > pace.until;
+            if last || k % pace.piece.max(1) == 0 {
                 past = None;
             }
-            let length = if last { ride.until - t } else { h };
-            past = Some(self.step(&mut local, ride, [t, length], past.as_ref(), run));
+            let length = if last { pace.until - t } else { h };
+            past = Some(self.step(&mut local, mover, [t, length], past.as_ref(), run));
             run.report(u64::from(k) + 1, u64::from(taken));
         }
         for (&i, x) in self.vertices[..self.moving].iter().zip(local) {
@@ -177,21 +233,21 @@ impl Surface {
     }
 
     /// One Runge–Kutta step of all vertices that move.
-    fn step(
+    fn step<M: Mover>(
         &self,
         local: &mut [Vec3],
-        ride: &Ride,
+        mover: &M,
         [t, h]: [f64; 2],
         past: Option<&Past>,
         run: &Run<'_>,
     ) -> Past {
-        let motion = [t, t + 0.5 * h, t + h].map(|t| ride.generators(t));
+        let motion = [t, t + 0.5 * h, t + h].map(|t| mover.at(t));
         let h = h as f32;
         let start = self.gradients(local, run);
         let velocity = self.each(
             run,
             #[inline(always)]
-            |b| self.velocity(b, &self.gather(b, local), &start[b], &motion[0]),
+            |b| self.velocity::<M>(b, &self.gather(b, local), &start[b], &motion[0]),
         );
         let mut ahead = local.to_vec();
         let half = self.each(
@@ -216,9 +272,9 @@ impl Surface {
                 let x = self.gather(b, local);
                 let last = continued(&start[b], &middle[b], past.map(|p| &p.middle[b]));
                 let k1 = &velocity[b];
-                let k2 = self.velocity(b, &along(&x, 0.5 * h, k1), &middle[b], &motion[1]);
-                let k3 = self.velocity(b, &along(&x, 0.5 * h, &k2), &middle[b], &motion[1]);
-                let k4 = self.velocity(b, &along(&x, h, &k3), &last, &motion[2]);
+                let k2 = self.velocity::<M>(b, &along(&x, 0.5 * h, k1), &middle[b], &motion[1]);
+                let k3 = self.velocity::<M>(b, &along(&x, 0.5 * h, &k2), &middle[b], &motion[1]);
+                let k4 = self.velocity::<M>(b, &along(&x, h, &k3), &last, &motion[2]);
                 let mut next = along(&x, h / 6.0, k1);
                 for (k, weight) in [(k2, h / 3.0), (k3, h / 3.0), (k4, h / 6.0)] {
                     next = along(&next, weight, &k);
@@ -340,27 +396,20 @@ impl Surface {
     }
 
     #[inline(always)]
-    fn velocity(
+    fn velocity<M: Mover>(
         &self,
         b: usize,
         x: &Block,
         gradient: &[Vec3; WIDTH],
-        motion: &[Generator; 2],
+        posed: &M::Posed,
     ) -> Block {
         let still = &self.blocks[b];
-        let gradient = in_columns(gradient);
-        let mut v = Block::ZERO;
-        for generator in motion {
-            for i in 0..WIDTH {
-                let (e, grad_e, f, grad_f) = generator.eval(x.get(i));
-                let grad_beta = still.slope[i] * gradient.get(i);
-                let sideways = grad_beta.cross(e * grad_f - f * grad_e);
-                let beta = still.beta[i];
-                let sum = v.get(i) + beta * (beta * grad_e.cross(grad_f) + sideways);
-                v.set(i, sum);
-            }
+        let mut beta = ScalarLanes { value: still.beta, gradient: in_columns(gradient) };
+        for i in 0..WIDTH {
+            let sloped = still.slope[i] * beta.gradient.get(i);
+            beta.gradient.set(i, sloped);
         }
-        v
+        M::velocity(posed, x, &beta)
     }
 }
 
@@ -553,6 +602,7 @@ impl Fan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::blend::fade;
 
     fn hexagon(lift: impl Fn(f32, f32) -> f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         let mut points = vec![Vec3::new(0.0, 0.0, lift(0.0, 0.0))];
@@ -570,7 +620,7 @@ mod tests {
         let wanted = Vec3::new(0.03, -0.05, 0.02);
         let normal = Vec3::new(-0.4, 0.7, 1.0).normalize_or_zero();
         let values: Vec<f32> = points.iter().map(|p| 0.5 + wanted.dot(*p)).collect();
-        let surface = Surface::new(&values, &triangles, 0);
+        let surface = Surface::new(&values, fade, &triangles, 0);
         let local: Vec<Vec3> = surface.vertices.iter().map(|&i| points[i as usize]).collect();
         let gradients = surface.gradients(&local, &Run::default());
         let expected = wanted - normal * normal.dot(wanted);

@@ -125,8 +125,8 @@ impl WithSimd for Sweep<'_> {
 #[inline(always)]
 fn count(by: &Lanes<WIDTH>, lanes: usize) -> u32 {
     let mut has_moved = [0; WIDTH];
-    for i in 0..WIDTH {
-        has_moved[i] = u32::from((by.x[i] != 0.0) | (by.y[i] != 0.0) | (by.z[i] != 0.0));
+    for (i, moved) in has_moved.iter_mut().enumerate() {
+        *moved = u32::from((by.x[i] != 0.0) | (by.y[i] != 0.0) | (by.z[i] != 0.0));
     }
     has_moved[..lanes].iter().sum()
 }
