@@ -49,6 +49,7 @@ mod arena;
 mod cast;
 pub mod clock;
 mod fingerprint;
+mod resample;
 pub mod source;
 pub mod state;
 
