@@ -53,6 +53,12 @@ pub(super) fn from_bytes(bytes: [u8; 4]) -> Vec4 {
     from_coded(bytes.map(|b| f64::from(b) / 255.0))
 }
 
+/// The nearest colour that files can hold in bytes.
+pub(crate) fn rounded(linear: Vec4) -> Vec4 {
+    let byte = |coded: f64| (255.0 * coded).round().clamp(0.0, 255.0) as u8;
+    from_bytes(to_coded(linear).map(byte))
+}
+
 /// Turns the numbers of a file into linear colours, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Decoder {

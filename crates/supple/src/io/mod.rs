@@ -17,7 +17,7 @@ pub mod uri;
 pub mod usd;
 pub mod vtk;
 
-mod color;
+pub(crate) mod color;
 mod error;
 mod file;
 mod finish;

@@ -42,6 +42,7 @@ use glam::{DVec3, Vec3, Vec4};
 
 use self::solid::Solid;
 use crate::asset::Material;
+use crate::io::color::rounded;
 use crate::mesh::attribute::{COLOR, NORMAL};
 use crate::mesh::{Group, TriMesh, Values};
 use crate::run::Cancelled;
@@ -222,6 +223,10 @@ fn finished(name: &str, mut mesh: TriMesh, mut asset: Asset) -> Asset {
     if mesh.attributes.get(COLOR).is_none() {
         let clay = Vec4::new(0.55, 0.62, 0.70, 1.0);
         mesh.attributes.set(COLOR, Values::Vec4(vec![clay; mesh.positions.len()]));
+    }
+    if let Some(Values::Vec4(colors)) = mesh.attributes.get_mut(COLOR) {
+        // Other programs expect bytes.
+        colors.iter_mut().for_each(|color| *color = rounded(*color));
     }
     let all = 0..mesh.triangles.len() as u32;
     mesh.groups = vec![Group { name: name.to_owned(), triangles: all, material: Some(0) }];
