@@ -14,8 +14,8 @@
 //!
 //! # Limits
 //!
-//! One thread works on one matrix, so that the numbers never depend on how many there are; two matrices can
-//! be factorised side by side. L must have fewer than 2³² entries.
+//! One thread factorises one matrix, so that the numbers never depend on how many there are; two matrices can
+//! be factorised side by side. At most two threads solve for one right side. L must have fewer than 2³² entries.
 //!
 //! # References
 //!
@@ -33,12 +33,13 @@
 //! let order = dissection::from_graph(&matrix.graph(), &supple::Run::default());
 //! let factor = Analysis::new(&matrix, &order)?.factorise(&matrix)?;
 //! let mut pulled = [0.0, 1.0];
-//! factor.solve(&mut pulled);
+//! factor.solve(&mut pulled, &supple::Run::default());
 //! assert!((pulled[0] - 1.0).abs() < 1e-12 && (pulled[1] - 2.0).abs() < 1e-12);
 //! # Ok::<(), supple::sparse::Error>(())
 //! ```
 
 pub mod dissection;
+mod triangular;
 
 use std::sync::Arc;
 
@@ -53,7 +54,9 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side, Spec};
 
+use crate::Run;
 use dissection::Graph;
+use triangular::Halves;
 
 /// One number of a symmetric matrix; it stands at `(row, column)` and at `(column, row)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -260,6 +263,7 @@ impl Matrix {
 #[derive(Clone, Debug)]
 pub struct Analysis {
     symbolic: Arc<SymbolicCholesky<u32>>,
+    halves: Option<Arc<Halves>>,
     entries: usize,
 }
 
@@ -279,7 +283,11 @@ impl Analysis {
         let order = SymmetricOrdering::Custom(PermRef::new_checked(order, &place, size));
         let symbolic = factorize_symbolic_cholesky(matrix.pattern(), Side::Lower, order, params)
             .map_err(|_full| Error::TooLarge { size })?;
-        Ok(Self { symbolic: Arc::new(symbolic), entries: matrix.entries() })
+        let halves = match symbolic.raw() {
+            SymbolicCholeskyRaw::Supernodal(raw) => Some(Arc::new(Halves::of(raw))),
+            SymbolicCholeskyRaw::Simplicial(_) => None,
+        };
+        Ok(Self { symbolic: Arc::new(symbolic), halves, entries: matrix.entries() })
     }
 
     /// Stored numbers of L.
@@ -313,7 +321,8 @@ impl Analysis {
         if let Err(dense::LltError::NonPositivePivot { index }) = done {
             return Err(Error::NotPositiveDefinite { unknown: self.unknown(index) });
         }
-        Ok(Factor { symbolic: Arc::clone(&self.symbolic), values })
+        let (symbolic, halves) = (Arc::clone(&self.symbolic), self.halves.clone());
+        Ok(Factor { symbolic, halves, values })
     }
 }
 
@@ -346,6 +355,8 @@ fn places(order: &[u32], size: usize) -> Result<Vec<u32>, Error> {
 #[derive(Clone)]
 pub struct Factor {
     symbolic: Arc<SymbolicCholesky<u32>>,
+    /// Of a factor in supernodes.
+    halves: Option<Arc<Halves>>,
     values: Vec<f64>,
 }
 
@@ -362,12 +373,29 @@ impl Factor {
     /// # Panics
     ///
     /// If the length of `columns` is no multiple of the matrix's size.
-    pub fn solve(&self, columns: &mut [f64]) {
+    pub fn solve(&self, columns: &mut [f64], run: &Run<'_>) {
         let size = self.symbolic.nrows();
         if size == 0 {
             return;
         }
         assert!(columns.len().is_multiple_of(size), "{} numbers, {size} rows", columns.len());
+        match (self.symbolic.raw(), &self.halves) {
+            (SymbolicCholeskyRaw::Supernodal(raw), Some(halves)) => {
+                let order = self.symbolic.perm().map(|perm| perm.arrays().0);
+                for column in columns.chunks_exact_mut(size) {
+                    let place = |i: usize| order.map_or(i, |order| order[i] as usize);
+                    let mut x: Vec<f64> = (0..size).map(|i| column[place(i)]).collect();
+                    halves.solve(raw, &self.values, &mut x, run);
+                    x.iter().enumerate().for_each(|(i, x)| column[place(i)] = *x);
+                }
+            }
+            _ => self.solve_plain(columns),
+        }
+    }
+
+    /// As faer does it.
+    fn solve_plain(&self, columns: &mut [f64]) {
+        let size = self.symbolic.nrows();
         let count = columns.len() / size;
         let mut memory =
             MemBuffer::new(self.symbolic.solve_in_place_scratch::<f64>(count, Par::Seq));
@@ -414,9 +442,31 @@ mod tests {
         let wanted = numbers(3 * matrix.size());
         let mut columns: Vec<f64> =
             wanted.chunks(matrix.size()).flat_map(|x| matrix.times(x)).collect();
-        factor.solve(&mut columns);
+        factor.solve(&mut columns, &Run::default());
         for (found, wanted) in columns.iter().zip(&wanted) {
             assert!((found - wanted).abs() < 1e-9, "{found}, not {wanted}");
+        }
+    }
+
+    /// Ours against faer's own, on a matrix with halves, and with any number of threads.
+    #[test]
+    fn halves_give_what_the_whole_does() {
+        let matrix = grid(200, 1e-3);
+        let factor = Analysis::new(&matrix, &ordered(&matrix)).unwrap().factorise(&matrix).unwrap();
+        let halves = factor.halves.as_ref().expect("large enough for supernodes");
+        assert!(halves.are_two(), "nested dissection leaves two halves");
+        let right = numbers(matrix.size());
+        let (mut plain, mut ours) = (right.clone(), right.clone());
+        factor.solve_plain(&mut plain);
+        factor.solve(&mut ours, &Run::default());
+        for (a, b) in plain.iter().zip(&ours) {
+            assert!((a - b).abs() <= 1e-11 * a.abs().max(1.0), "{a} {b}");
+        }
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut x = right.clone();
+            factor.solve(&mut x, &Run { threads: Some(&pool), ..Run::default() });
+            assert_eq!(x, ours, "{threads} threads");
         }
     }
 
@@ -431,7 +481,7 @@ mod tests {
         let factor = Analysis::new(&matrix, &ordered(&matrix)).unwrap().factorise(&matrix).unwrap();
         let mut pull = vec![0.0; n as usize];
         pull[n as usize - 1] = 1.0;
-        factor.solve(&mut pull);
+        factor.solve(&mut pull, &Run::default());
         for (k, x) in pull.iter().enumerate() {
             assert!((x - (k + 1) as f64).abs() < 1e-10, "{k}: {x}");
         }
@@ -444,7 +494,7 @@ mod tests {
         for matrix in [&stiff, &soft] {
             let wanted = numbers(matrix.size());
             let mut x = matrix.times(&wanted);
-            analysis.factorise(matrix).unwrap().solve(&mut x);
+            analysis.factorise(matrix).unwrap().solve(&mut x, &Run::default());
             let error = x.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(error < 1e-10, "{error}");
         }
@@ -484,6 +534,6 @@ mod tests {
     fn nothing_is_a_matrix_too() {
         let matrix = Matrix::new(0, &[]).unwrap();
         let factor = Analysis::new(&matrix, &[]).unwrap().factorise(&matrix).unwrap();
-        factor.solve(&mut []);
+        factor.solve(&mut [], &Run::default());
     }
 }

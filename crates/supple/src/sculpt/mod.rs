@@ -17,6 +17,8 @@
 //! | [`Curve`] | guides part of a surface along a curve |
 //! | [`Boundary`] | moves what lies inside one curve on the surface and leaves what lies outside another |
 //!
+//! A painted mask ([`Params::mask`]) says how much each vertex takes part in a move, points or a stroke.
+//!
 //! # Limits
 //!
 //! A field keeps volume, a mesh moved through it only up to the size of its triangles (of the order of

@@ -190,10 +190,10 @@ impl Solver {
             let place = heat.get_mut(vertex as usize);
             *place.ok_or(Error::NoSuchVertex { vertex, vertices })? = 1.0;
         }
-        self.heat.solve(&mut heat);
+        self.heat.solve(&mut heat, run);
         run.check()?;
         let mut distance = self.divergence(&heat, run);
-        self.distance.solve(&mut distance);
+        self.distance.solve(&mut distance, run);
         Ok(self.zeroed_at(&distance, sources))
     }
 
