@@ -1,6 +1,7 @@
 //! `supple render`: pictures and video without a window.
 
 mod shot;
+mod show;
 pub(crate) mod stage;
 
 use std::io::Write as _;
@@ -15,6 +16,7 @@ use supple_gpu::sheet::{contact_sheet, spread_frames};
 use supple_gpu::{Image, Renderer};
 
 use self::shot::Shot;
+use self::show::Show;
 use self::stage::Stage;
 use crate::shell::Shell;
 
@@ -66,6 +68,12 @@ pub(crate) struct Look {
     /// Shade every triangle flat
     #[arg(long)]
     pub(crate) flat: bool,
+    /// Show how the bodies are moved, over the picture
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) show: Vec<Show>,
+    /// How much the bodies cover of what is behind and inside them, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    pub(crate) opacity: f32,
     /// Direction from the subject to the camera; the distance is found by itself
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
     pub(crate) from: Option<Vec3>,
@@ -94,6 +102,8 @@ impl Default for Look {
             compare: None,
             wireframe: false,
             flat: false,
+            show: Vec::new(),
+            opacity: 1.0,
             from: None,
             eye: None,
             target: None,
@@ -105,8 +115,9 @@ impl Default for Look {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let mut renderer = Renderer::new()?;
-    let mut stage = Stage::open(&args.input, shell)?;
+    // A driver takes a while to wake up; the input is read meanwhile.
+    let (renderer, stage) = shell.both(Renderer::new, || Stage::open(&args.input, shell));
+    let (mut renderer, mut stage) = (renderer?, stage?);
     match &args.look.compare {
         Some(other) => compare(args, &mut stage, other, &mut renderer, shell)?,
         None => take(args, &mut stage, &mut renderer, shell)?,
@@ -264,6 +275,11 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     let (width, height) = text.split_once(['x', '×']).ok_or_else(wrong)?;
     let number = |part: &str| part.trim().parse::<u32>().ok().filter(|&n| n > 0);
     number(width).zip(number(height)).map(|(w, h)| [w, h]).ok_or_else(wrong)
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|s| (0.0..=1.0).contains(s));
+    share.ok_or_else(|| format!("'{text}' is no share; take a number from 0 to 1"))
 }
 
 /// `x,y,z` without spaces.
