@@ -16,7 +16,7 @@ use supple_gpu::sheet::{contact_sheet, spread_frames};
 use supple_gpu::{Image, Renderer};
 
 use self::shot::Shot;
-use self::show::Show;
+pub(crate) use self::show::Show;
 use self::stage::Stage;
 use crate::shell::Shell;
 
@@ -40,6 +40,9 @@ pub(crate) struct Args {
     /// Put this many frames on one page
     #[arg(long, value_name = "COUNT")]
     sheet: Option<u32>,
+    /// Columns of the page; about a square of pictures if not given
+    #[arg(long, value_name = "N", requires = "sheet", default_value_t = 0)]
+    columns: u32,
     /// Turn once round the subject in this many frames
     #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"])]
     turntable: Option<u32>,
@@ -89,7 +92,7 @@ pub(crate) struct Look {
     /// Which way is up
     #[arg(long, value_name = "AXIS", default_value = "y", value_parser = axis)]
     pub(crate) up: Vec3,
-    /// Words in the corner of the picture
+    /// Words in the corner of the picture; with --compare, of both: "first|second"
     #[arg(long, value_name = "TEXT")]
     pub(crate) label: Option<String>,
 }
@@ -210,21 +213,29 @@ fn sheet(
     let frames = wanted_frames(stage, args.frames.clone())?;
     let spread = spread_frames(frames.len(), count.max(1) as usize);
     let numbers: Vec<u32> = spread.iter().map(|&i| frames.start + i as u32).collect();
-    sheet_of(stage, &numbers, &args.look, renderer, shell)
+    let layout = Sheet { frames: &numbers, columns: args.columns };
+    sheet_of(stage, &layout, &args.look, renderer, shell)
+}
+
+/// Which frames are put on one page, and how.
+pub(crate) struct Sheet<'a> {
+    pub(crate) frames: &'a [u32],
+    /// 0 for about a square of pictures.
+    pub(crate) columns: u32,
 }
 
 /// The given frames on one page.
 pub(crate) fn sheet_of(
     stage: &mut Stage,
-    frames: &[u32],
+    sheet: &Sheet<'_>,
     look: &Look,
     renderer: &mut Renderer,
     shell: &Shell,
 ) -> anyhow::Result<Image> {
-    let shot = Shot::new(stage, frames, look, shell)?;
-    let pictures: Result<Vec<Image>, _> =
-        frames.iter().map(|&frame| shot.take(stage, frame, renderer, shell)).collect();
-    Ok(contact_sheet(&pictures?, 0))
+    let shot = Shot::new(stage, sheet.frames, look, shell)?;
+    let take = |&frame: &u32| shot.take(stage, frame, renderer, shell);
+    let pictures: Result<Vec<Image>, _> = sheet.frames.iter().map(take).collect();
+    Ok(contact_sheet(&pictures?, sheet.columns))
 }
 
 /// The shape and another one, before and after.

@@ -11,7 +11,7 @@ use supple_gpu::splat;
 use supple_gpu::view::{Body, Edge, Field, Label, Shading, View, Wireframe, aspect, range_of};
 use supple_gpu::{Image, Renderer};
 
-use super::show::{Gathering, Show, Shown, reach};
+use super::show::{Gathering, Show, Shown};
 use super::stage::Stage;
 use super::{Args, Look};
 use crate::shell::Shell;
@@ -65,7 +65,10 @@ impl Shot {
             }
             for &kind in &look.show {
                 let shown = gathering(stage, &frame, look, None).gather(kind);
-                framing.add(&reach(&shown));
+                let solids = shown.solids();
+                framing.add(&solids);
+                framing.add(&shown.lines());
+                floor = solids.iter().map(|p| p.dot(look.up)).fold(floor, f32::min);
                 missing.retain(|m| *m != kind || shown.is_empty());
             }
             floor = ground(stage, &frame, look.up).unwrap_or(floor);
@@ -243,8 +246,25 @@ pub(super) fn before_after(
         panel: [(width / 2).max(1), height],
         up: args.look.up,
         direction: args.look.from.filter(|d| *d != Vec3::ZERO),
+        captions: captions(args.look.label.as_deref()),
     };
-    let left = dressed(before, &first, 0, &args.look);
-    let right = dressed(after, &second, 0, &args.look);
+    let left = undressed(before, &first, &args.look);
+    let right = undressed(after, &second, &args.look);
+    if left.iter().zip(&right).any(|(p, q)| compare::displacement(p, q).is_err()) {
+        let different =
+            "the shapes have different vertices: they are shown without their difference";
+        shell.warn("compare", &[different]);
+    }
     Ok(compare::before_after(renderer, &left, &right, &how)?)
+}
+
+/// The words in the corners of both panels: as given, "first|second".
+fn captions(label: Option<&str>) -> [String; 2] {
+    let (first, second) = label.and_then(|l| l.split_once('|')).unwrap_or(("before", "after"));
+    [first, second].map(|words| words.trim().to_owned())
+}
+
+/// The bodies of a frame without anything shown around them.
+fn undressed<'a>(stage: &'a Stage, frame: &'a Frame, look: &Look) -> Vec<Body<'a>> {
+    (0..frame.bodies.len()).map(|body| dressed(stage, frame, body, look)).collect()
 }

@@ -129,20 +129,21 @@ impl Gathering<'_> {
         shown
     }
 
-    /// A width in pixels that looks the same in a picture of any size.
+    /// A width in pixels that suits a picture of any size: thinner in small ones, but not as much.
     fn px(&self, at_720: f32) -> f32 {
-        (at_720 * self.height_px as f32 / 720.0).max(1.0)
+        (at_720 * (self.height_px as f32 / 720.0).sqrt()).max(1.0)
     }
 
     fn springs(&self, body: usize, shown: &mut Shown) {
         let springs = &self.frame.bodies[body].guides.springs;
         for spring in springs {
-            if spring.anchor.distance(spring.mass) > STRETCHED * spring.radius {
+            let length = spring.anchor.distance(spring.mass);
+            if length > STRETCHED * spring.radius {
                 shown.overlays.push(Overlay::Springs {
                     ends: vec![[spring.anchor, spring.mass]],
                     color: COIL,
-                    width_px: self.px(2.2),
-                    radius: 0.09 * spring.radius,
+                    width_px: self.px(2.0),
+                    radius: (0.06 * spring.radius).min(0.3 * length),
                 });
             }
             shown.overlays.extend(self.outline(spring.mass, spring.radius));
@@ -403,11 +404,16 @@ fn disc(radius: f32) -> TriMesh {
     TriMesh::new(positions, (0..AROUND).map(|k| [0, 1 + k, 1 + (k + 1) % AROUND]).collect())
 }
 
-/// The points of props and overlays, for framing.
-pub(super) fn reach(shown: &Shown) -> Vec<Vec3> {
-    let mut points: Vec<Vec3> = shown.overlays.iter().flat_map(|o| o.points()).collect();
-    points.extend(shown.props.iter().flat_map(|prop| prop.body().placed()));
-    points
+impl Shown {
+    /// The points of its lines, for framing.
+    pub(super) fn lines(&self) -> Vec<Vec3> {
+        self.overlays.iter().flat_map(|o| o.points()).collect()
+    }
+
+    /// The points of its bodies, for framing and for the floor.
+    pub(super) fn solids(&self) -> Vec<Vec3> {
+        self.props.iter().flat_map(|prop| prop.body().placed()).collect()
+    }
 }
 
 #[cfg(test)]
