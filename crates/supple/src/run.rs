@@ -8,10 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-/// Items per task.
+/// Terms of a sum that are added up before the sums are.
 ///
 /// Fixed, never derived from the thread count: results must be the same bits for any thread count.
 const CHUNK: usize = 1024;
+
+/// Items per task: few enough that small meshes, too, are shared out evenly.
+const PIECE: usize = 256;
 
 /// Called with the work done and the work in all, in the caller's own unit.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -94,7 +97,7 @@ impl Run<'_> {
         items: &mut [T],
         f: impl Fn(usize, &mut [T]) + Send + Sync,
     ) {
-        self.for_each_piece(items, CHUNK, f);
+        self.for_each_piece(items, PIECE, f);
     }
 
     /// Like [`for_each_chunk`](Self::for_each_chunk) for heavier items: `size` of them are a task. It
@@ -122,7 +125,7 @@ impl Run<'_> {
     pub fn map<T: Send>(&self, n: usize, f: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
         match self.threads {
             Some(pool) => {
-                pool.install(|| (0..n).into_par_iter().with_min_len(CHUNK).map(f).collect())
+                pool.install(|| (0..n).into_par_iter().with_min_len(PIECE).map(f).collect())
             }
             None => (0..n).map(f).collect(),
         }

@@ -50,6 +50,47 @@ ms = 1e3 * (time.perf_counter() - start)
 print(json.dumps({"ms": ms, "version": importlib.metadata.version("pymeshlab")}))
 "#;
 
+/// Moves the ends of a bar to where they are in a second file, ten iterations of ARAP between them.
+const LIBIGL_ARAP: &str = r#"
+import importlib.metadata, json, sys, time
+import igl, numpy
+rest, faces = igl.read_triangle_mesh(sys.argv[1])
+bent, _ = igl.read_triangle_mesh(sys.argv[2])
+rest, bent = numpy.asarray(rest, dtype=numpy.float64), numpy.asarray(bent, dtype=numpy.float64)
+faces = numpy.asarray(faces, dtype=numpy.int64)
+x = rest[:, 0]
+ends = numpy.abs(x - (x.min() + x.max()) / 2) > 0.45 * (x.max() - x.min())
+held = numpy.nonzero(ends)[0].astype(numpy.int32)
+def volume(v):
+    a, b, c = (v[faces[:, k]] for k in range(3))
+    return numpy.einsum("ij,ij->i", a, numpy.cross(b, c)).sum() / 6
+start = time.perf_counter()
+data = igl.ARAPData()
+data.max_iter = 10
+igl.arap_precomputation(rest, faces, 3, held, data)
+moved = igl.arap_solve(bent[held], data, rest.copy())
+ms = 1e3 * (time.perf_counter() - start)
+print(json.dumps({"ms": ms, "volume_error": volume(moved) / volume(rest) - 1,
+                  "version": importlib.metadata.version("libigl")}))
+"#;
+
+/// What libigl measured.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Bent {
+    /// Time in milliseconds.
+    pub(crate) ms: f64,
+    /// Relative change of the volume.
+    pub(crate) volume_error: f64,
+    /// Its version.
+    pub(crate) version: String,
+}
+
+/// How libigl's ARAP bends the bar in `rest` so that its ends are where they are in `bent`; `None` if it
+/// is not installed.
+pub(crate) fn libigl_arap(rest: &Path, bent: &Path) -> Option<Bent> {
+    measure(LIBIGL_ARAP, &[rest.as_os_str(), bent.as_os_str()])
+}
+
 /// What a foreign program measured.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Measured {

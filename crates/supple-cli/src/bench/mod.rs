@@ -24,8 +24,8 @@ const REPEATS: usize = 15;
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
-/// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d
-/// and pymeshlab; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
+/// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d,
+/// pymeshlab and libigl; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given

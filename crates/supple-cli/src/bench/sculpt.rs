@@ -7,9 +7,9 @@ use supple::pathline::{self, Direction, Method};
 use supple::sculpt::{
     self, Bend, Boundary, Curve, Extent, Guide, Knob, Move, OnContact, Op, Part, Twist,
 };
-use supple::zoo;
+use supple::{io, zoo};
 
-use super::{Bench, Row, median_ms, remesh};
+use super::{Bench, Row, foreign, median_ms, remesh};
 
 /// A row of table 2.1: vertices, the thesis' steps a second (the better of CPU and GPU), ours wanted.
 struct Speed {
@@ -70,6 +70,9 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     if bench.wants("boundary-vertices-per-second") {
         boundary(bench)?;
     }
+    if bench.wants("bend-20k") {
+        beside_arap(bench)?;
+    }
     for explicit in &EXPLICIT {
         along_a_curve(bench, explicit)?;
     }
@@ -127,6 +130,49 @@ fn volumes(bench: &Bench<'_>, volume: &Volume) -> anyhow::Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// A bar of 20k vertices bent by a right angle, beside libigl's as-rigid-as-possible surface.
+fn beside_arap(bench: &Bench<'_>) -> anyhow::Result<()> {
+    let run = bench.shell.quiet_run();
+    let asset = zoo::build("bar", &zoo::Size { triangles: Some(40_000) }, &run)?;
+    let (rest, triangles) = (&asset.meshes[0].positions, &asset.meshes[0].triangles);
+    let op = Op::Bend(Bend { axis: Vec3::Z, along: Vec3::X, width: 4.0, ..Bend::default() });
+    let params = sculpt::Params { on_contact: OnContact::Ignore, ..sculpt::Params::default() };
+    let mut bent = asset.clone();
+    let mut error = 0.0;
+    let ms = median_ms(bench.shell, || {
+        bent.meshes[0].positions.copy_from_slice(rest);
+        let positions = &mut bent.meshes[0].positions;
+        let done = sculpt::apply(positions, triangles, std::slice::from_ref(&op), &params, &run)?;
+        error = done.report.volume_error();
+        Ok(())
+    })?;
+    let file =
+        |name| std::env::temp_dir().join(format!("supple-{name}-{}.ply", std::process::id()));
+    let paths = [file("rest"), file("bent")];
+    io::write(&paths[0], &asset)?;
+    io::write(&paths[1], &bent)?;
+    let other = foreign::libigl_arap(&paths[0], &paths[1]);
+    paths.iter().try_for_each(std::fs::remove_file)?;
+    let beside = match other {
+        Some(o) => format!(
+            "libigl {} ARAP {:.0} ms, volume error {:.1e}, same run",
+            o.version, o.ms, o.volume_error
+        ),
+        None => "libigl is not installed".to_owned(),
+    };
+    bench.print(&Row {
+        bench: "sculpt",
+        row: "bend-20k",
+        value: ms,
+        unit: "ms",
+        better: "lower",
+        paper: None,
+        target: None,
+        threads: bench.shell.threads(),
+        note: format!("{} vertices by 90°, volume error {error:.1e}; {beside}", rest.len()),
+    })
 }
 
 /// Support vertices a second, integration and normals: a bar of table 3.1's size bent by a right angle.

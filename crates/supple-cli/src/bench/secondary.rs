@@ -86,6 +86,8 @@ struct Take {
     clip: Option<Clip>,
     flesh: Flesh,
     shading: Shading,
+    /// Of the body's box, corner to corner.
+    size: f32,
 }
 
 /// What one take did.
@@ -104,7 +106,8 @@ impl Take {
         fill_up(&mut params, sets);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
         let flesh = Flesh::new(&body, &DAffine3::IDENTITY, &params)?;
-        let mut take = Self { body, clip, flesh, shading };
+        let size = Bounds::of(&body.mesh.positions).map_or(1.0, |b| b.diagonal());
+        let mut take = Self { body, clip, flesh, shading, size };
         for _ in 0..12 {
             let went = take.play(run);
             if went.moved < COVERAGE {
@@ -126,9 +129,8 @@ impl Take {
         if let Some((clip, (first, last))) = self.clip.as_ref().and_then(|c| Some((c, c.span()?))) {
             clip.sample(first + (secs as f32).rem_euclid((last - first).max(0.01)), &mut pose);
         }
-        let size = Bounds::of(&self.body.mesh.positions).map_or(1.0, |b| b.diagonal());
         let wave = |speed: f64| (std::f64::consts::TAU * speed * secs).sin() as f32;
-        let toss = 0.08 * size * Vec3::new(wave(1.3), wave(2.0), wave(1.7));
+        let toss = 0.08 * self.size * Vec3::new(wave(1.3), wave(2.0), wave(1.7));
         let turn = Quat::from_rotation_y(0.2 * wave(1.0));
         let world = Mat4::from_rotation_translation(turn, toss);
         self.body.matrices(&pose).iter().map(|m| world * *m).collect()
@@ -352,51 +354,97 @@ fn stretched(
     Ok(positions)
 }
 
+/// What a herd does, in the player.
+#[derive(Default)]
+struct Herd {
+    /// Per cow and frame.
+    faded: f64,
+    /// Of the sets that act, over their radii.
+    stretch: f64,
+    fps: f64,
+}
+
 /// Two hundred cows in twenty rows, played by the player with everything it does.
 fn crowd(bench: &Bench<'_>) -> anyhow::Result<()> {
     let run = bench.shell.quiet_run();
-    let text = include_str!("../../../../scenes/detail.toml");
-    let here = Folder::new(".".as_ref());
-    let mut scene = Scene::parse(text, Some(&here)).context("the scene of the rows is in order")?;
-    let model = scene.assets[0].clone();
-    scene.assets.clear();
-    for k in 0..200 {
-        let mut actor = model.clone();
-        actor.name = format!("cow {k}");
-        actor.placement.translate = [2.0 * f64::from(k % 10), 0.0, -3.5 * f64::from(k / 10)];
-        scene.assets.push(actor);
+    let mut scene = herd(200)?;
+    let mut cow = zoo::build("cow", &zoo::Size { triangles: Some(5804) }, &run)?;
+    segment(&mut cow, &COW_BONES);
+    // As soft as it takes for the sets that act to stretch as far as in the other rows.
+    let mut went = Herd::default();
+    for _ in 0..6 {
+        went = graze(&scene, &cow, 12, &run)?;
+        if (went.stretch / STRETCH - 1.0).abs() < 0.1 {
+            break;
+        }
+        soften(&mut scene, (went.stretch / STRETCH).clamp(0.2, 5.0));
     }
-    let cow = zoo::build("cow", &zoo::Size { triangles: Some(5804) }, &run)?;
-    let mut load = |_: &_| Ok(cow.clone());
-    let mut player = Player::new(&scene, &here, &mut load, &run)?;
-    let (mut stretch, mut culled, mut frames) = (0.0, 0, 0_u32);
-    let started = Instant::now();
-    while frames < 48 && (frames < 10 || started.elapsed().as_secs() < 8) {
-        let frame = player.frame(frames, &run)?;
-        let all = frame.report.secondary.iter().flatten();
-        culled += all.clone().map(|r| r.culled).sum::<u32>();
-        stretch += all.map(|r| r.mean_stretch).sum::<f64>() / 200.0;
-        frames += 1;
+    let mut fps: Vec<f64> = Vec::new();
+    for _ in 0..3 {
+        went = graze(&scene, &cow, 48, &run)?;
+        fps.push(went.fps);
     }
-    let secs = started.elapsed().as_secs_f64();
-    let sets = match &model.modifiers[..] {
-        [.., Modifier::Secondary(params)] => params.flesh.sets.len(),
-        _ => 0,
-    };
+    fps.sort_by(f64::total_cmp);
     bench.print(&Row {
         bench: "secondary",
         row: "crowd-200",
-        value: f64::from(frames) / secs,
+        value: fps[fps.len() / 2],
         unit: "fps",
         better: "higher",
         paper: None,
         target: Some(30.0),
         threads: bench.shell.threads(),
         note: format!(
-            "frames of the player at 24 fps with volumes and normals; {sets} sets each, {:.1} of them faded, \
-             stretch {:.2} R",
-            f64::from(culled) / f64::from(frames) / 200.0,
-            stretch / f64::from(frames)
+            "frames of the player at 24 fps with volumes and normals; 8 sets each, {:.1} of them faded, the \
+             others stretched by {:.2} R",
+            went.faded, went.stretch
         ),
     })
+}
+
+/// Cows in rows of ten, from right before the camera to far away.
+fn herd(count: u32) -> anyhow::Result<Scene> {
+    let text = include_str!("../../../../scenes/detail.toml");
+    let here = Folder::new(".".as_ref());
+    let mut scene = Scene::parse(text, Some(&here)).context("the scene of the rows is in order")?;
+    let mut model = scene.assets[0].clone();
+    for modifier in &mut model.modifiers {
+        if let Modifier::Secondary(params) = modifier {
+            params.flesh.detail = 0.008;
+        }
+    }
+    scene.assets.clear();
+    for k in 0..count {
+        let mut actor = model.clone();
+        actor.name = format!("cow {k}");
+        actor.placement.translate = [2.0 * f64::from(k % 10), 0.0, -3.5 * f64::from(k / 10)];
+        scene.assets.push(actor);
+    }
+    Ok(scene)
+}
+
+fn soften(scene: &mut Scene, factor: f64) {
+    for modifier in scene.assets.iter_mut().flat_map(|a| &mut a.modifiers) {
+        if let Modifier::Secondary(params) = modifier {
+            params.flesh.stiffness = params.flesh.stiffness.map(|k| k * factor);
+        }
+    }
+}
+
+fn graze(scene: &Scene, cow: &Asset, frames: u32, run: &Run<'_>) -> anyhow::Result<Herd> {
+    let mut load = |_: &_| Ok(cow.clone());
+    let mut player = Player::new(scene, &Folder::new(".".as_ref()), &mut load, run)?;
+    let (mut herd, mut acting) = (Herd::default(), 0.0);
+    let started = Instant::now();
+    for k in 0..frames {
+        for report in player.frame(k, run)?.report.secondary.iter().flatten() {
+            herd.faded += f64::from(report.culled);
+            herd.stretch += 8.0 * report.mean_stretch;
+            acting += 8.0 - f64::from(report.culled);
+        }
+    }
+    herd.fps = f64::from(frames) / started.elapsed().as_secs_f64();
+    herd.faded /= f64::from(frames) * scene.assets.len() as f64;
+    herd.stretch /= f64::max(acting, 1.0);
+    Ok(herd)
 }

@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// Formats to write: glb, usda, pc2, mdd, ply, obj; those of the scene if not given
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = format)]
     format: Option<Vec<Format>>,
+    /// Split triangles, at rest, wherever the take stretches or bends them strongly
+    #[arg(long)]
+    resample: bool,
     /// Keep the stored frames, so that another bake of other formats or more frames is quicker
     #[arg(long)]
     keep_cache: bool,
@@ -52,7 +55,13 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         formats: args.format.clone(),
         keep_cache: args.keep_cache,
     };
-    let (baked, _) = bake_scene(&scene, &folder, &args.output, &options, shell)?;
+    let (mut player, mended) = if args.resample {
+        shell.with_progress("resampling", |run| Player::open_resampled(&scene, &folder, run))?
+    } else {
+        Player::open(&scene, &folder, &shell.quiet_run())?
+    };
+    shell.warn("scene", &mended);
+    let baked = bake_player(&mut player, &args.output, &options, shell)?;
     tell(&baked, shell)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -68,11 +77,20 @@ pub(crate) fn bake_scene(
 ) -> anyhow::Result<(Baked, Player)> {
     let (mut player, mended) = Player::open(scene, folder, &shell.quiet_run())?;
     shell.warn("scene", &mended);
-    let baked = shell.with_progress("baking", |run| {
-        bake::bake(&mut player, output, options, &bake::WRITERS, run)
-    })?;
-    shell.warn("bake", &baked.warnings);
+    let baked = bake_player(&mut player, output, options, shell)?;
     Ok((baked, player))
+}
+
+fn bake_player(
+    player: &mut Player,
+    output: &Path,
+    options: &bake::Options,
+    shell: &Shell,
+) -> anyhow::Result<Baked> {
+    let baked = shell
+        .with_progress("baking", |run| bake::bake(player, output, options, &bake::WRITERS, run))?;
+    shell.warn("bake", &baked.warnings);
+    Ok(baked)
 }
 
 fn tell(baked: &Baked, shell: &Shell) -> anyhow::Result<()> {

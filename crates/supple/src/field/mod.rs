@@ -48,7 +48,7 @@ pub use region::Region;
 use crate::mesh::measure::Bounds;
 use influence::PosedInfluence;
 use jet::outer;
-use lanes::Lanes;
+use lanes::{Lanes, ScalarLanes};
 
 /// One tool: who moves, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -284,6 +284,30 @@ impl PosedField<'_> {
     /// Adds the velocity in each lane to `v`.
     #[inline(always)]
     pub(crate) fn add_velocity<const L: usize>(&self, x: &Lanes<L>, v: &mut Lanes<L>) {
+        self.add_blended(&self.blend(x), x, v);
+    }
+
+    /// The same with `β` multiplied by what was painted.
+    #[inline(always)]
+    pub(crate) fn add_painted<const L: usize>(
+        &self,
+        painted: &ScalarLanes<L>,
+        x: &Lanes<L>,
+        v: &mut Lanes<L>,
+    ) {
+        let mut beta = self.blend(x);
+        for i in 0..L {
+            let (b, m) = (beta.value[i], painted.value[i]);
+            let g = m * beta.gradient.get(i) + b * painted.gradient.get(i);
+            beta.value[i] = b * m;
+            beta.gradient.set(i, g);
+        }
+        self.add_blended(&beta, x, v);
+    }
+
+    /// `β` in each lane.
+    #[inline(always)]
+    fn blend<const L: usize>(&self, x: &Lanes<L>) -> ScalarLanes<L> {
         let mut beta = self.influence.eval(x);
         for mask in &self.field.masks {
             let inside = PosedInfluence::Fade(mask, mask.motion.at(self.time)).eval(x);
@@ -294,6 +318,11 @@ impl PosedField<'_> {
                 beta.gradient.set(i, g);
             }
         }
+        beta
+    }
+
+    #[inline(always)]
+    fn add_blended<const L: usize>(&self, beta: &ScalarLanes<L>, x: &Lanes<L>, v: &mut Lanes<L>) {
         let lateral = self.field.lateral;
         for i in 0..L {
             let b = beta.value[i];

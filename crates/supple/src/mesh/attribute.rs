@@ -209,6 +209,17 @@ impl Attributes {
             _ => None,
         }
     }
+
+    /// The names of painted scalar fields, as a message tells them.
+    #[must_use]
+    pub fn known_scalars(&self) -> String {
+        let is_painted = |a: &&Attribute| matches!(a.values, Values::Scalar(_));
+        let names: Vec<&str> = self.iter().filter(is_painted).map(|a| a.name.as_str()).collect();
+        match &names[..] {
+            [] => "the mesh has none".to_owned(),
+            names => format!("known: {}", names.join(", ")),
+        }
+    }
 }
 
 impl<'a> IntoIterator for &'a Attributes {

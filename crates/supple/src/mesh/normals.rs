@@ -32,22 +32,42 @@
 
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-use glam::Vec3;
+use glam::{DVec3, Vec3, Vec3A};
 use pulp::{Simd, WithSimd};
 
+use super::volume::{centroid, cone, corners, volume_of};
 use crate::Run;
+use crate::field::lanes::{Lanes, WIDTH};
 
 /// Triangles weighed before their normals are added up: bounds the memory, not the result.
-const BLOCK: usize = 1 << 16;
+const BATCH: usize = 1 << 16;
 
-/// Triangles weighed at a time, in lanes.
-const WIDTH: usize = 8;
+/// Blocks weighed in one task.
+const BLOCKS_A_TASK: usize = 16;
 
-/// A triangle's unit normal and its angles at the three corners.
-#[derive(Clone, Copy, Default)]
+/// Up to so many threads, one of them adds up triangle by triangle faster than all do vertex by vertex.
+const FEW_THREADS: usize = 2;
+
+/// Sixteen triangles.
+#[derive(Clone, Copy)]
 struct Weighed {
-    normal: Vec3,
+    triangles: [Fan; WIDTH],
+    /// Six times what they enclose with the origin, added up.
+    six_volumes: f64,
+}
+
+/// The unit normal of a triangle and its angles at the three corners.
+#[derive(Clone, Copy)]
+struct Fan {
+    normal: Vec3A,
     angles: [f32; 3],
+}
+
+impl Weighed {
+    const NONE: Self = Self {
+        triangles: [Fan { normal: Vec3A::ZERO, angles: [0.0; 3] }; WIDTH],
+        six_volumes: 0.0,
+    };
 }
 
 /// Unit normals, each the sum of the adjacent triangles' normals weighted by their angle at the
@@ -57,26 +77,29 @@ struct Weighed {
 /// sums only.
 #[must_use]
 pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Vec<Vec3> {
-    let mut normals = vec![Vec3::ZERO; positions.len()];
-    let arch = pulp::Arch::new();
-    let mut weighed = vec![Weighed::default(); triangles.len().min(BLOCK)];
-    for block in triangles.chunks(BLOCK) {
-        let weighed = &mut weighed[..block.len()];
-        run.for_each_chunk(weighed, |start, weighed| {
-            let triangles = &block[start..start + weighed.len()];
-            arch.dispatch(Weigh { positions, triangles, weighed });
-        });
+    let mut sums = vec![Vec3A::ZERO; positions.len()];
+    let mut weighed = vec![Weighed::NONE; triangles.len().min(BATCH).div_ceil(WIDTH)];
+    for batch in triangles.chunks(BATCH) {
+        let weighed = &mut weighed[..batch.len().div_ceil(WIDTH)];
+        let weigh = Weigh { positions, triangles: batch, origin: DVec3::ZERO };
+        weigh.all(weighed, run);
         if run.is_cancelled() {
             break;
         }
-        for (triangle, w) in block.iter().zip(weighed.iter()) {
-            for k in 0..3 {
-                normals[triangle[k] as usize] += w.angles[k] * w.normal;
+        add_up(batch, weighed, &mut sums);
+    }
+    run.map(sums.len(), |i| Vec3::from(sums[i]).normalize_or_zero())
+}
+
+/// Adds the triangles up at their corners, in their order.
+fn add_up(triangles: &[[u32; 3]], weighed: &[Weighed], sums: &mut [Vec3A]) {
+    for (triangles, weighed) in triangles.chunks(WIDTH).zip(weighed) {
+        for (triangle, fan) in triangles.iter().zip(&weighed.triangles) {
+            for (&vertex, &angle) in triangle.iter().zip(&fan.angles) {
+                sums[vertex as usize] += angle * fan.normal;
             }
         }
     }
-    run.for_each(&mut normals, |_, n| *n = n.normalize_or_zero());
-    normals
 }
 
 /// The triangles around every vertex, for normals of one mesh again and again: the same bits as
@@ -99,7 +122,7 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>)
 pub struct Shading {
     /// The corners at vertex `i` are `corners[starts[i]..starts[i + 1]]`, in order of triangles.
     starts: Vec<u32>,
-    /// Three times the triangle plus the corner.
+    /// Four times the triangle plus the corner.
     corners: Vec<u32>,
 }
 
@@ -107,20 +130,29 @@ pub struct Shading {
 #[derive(Clone, Default)]
 pub struct Buffers {
     weighed: Vec<Weighed>,
+    sums: Vec<Vec3A>,
     normals: Vec<Vec3>,
+    volume: f64,
 }
 
 impl std::fmt::Debug for Buffers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Buffers").field("triangles", &self.weighed.len()).finish()
+        f.debug_struct("Buffers").field("vertices", &self.normals.len()).finish()
     }
 }
 
 impl Buffers {
-    /// The normals that were computed last.
+    /// Takes the normals that were computed last; the rest of the memory stays for the next time.
     #[must_use]
-    pub fn into_normals(self) -> Vec<Vec3> {
-        self.normals
+    pub fn take_normals(&mut self) -> Vec<Vec3> {
+        std::mem::take(&mut self.normals)
+    }
+
+    /// The signed volume of the mesh whose normals were computed last: the same bits as
+    /// [`volume`](crate::mesh::volume::volume), at almost no cost.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.volume
     }
 }
 
@@ -141,9 +173,11 @@ impl Shading {
         }
         let mut next = starts.clone();
         let mut corners = vec![0_u32; 3 * triangles.len()];
-        for (corner, &vertex) in (0..).zip(triangles.iter().flatten()) {
-            corners[next[vertex as usize] as usize] = corner;
-            next[vertex as usize] += 1;
+        for (triangle, vertices) in (0..).zip(triangles) {
+            for (k, &vertex) in (0..).zip(vertices) {
+                corners[next[vertex as usize] as usize] = 4 * triangle + k;
+                next[vertex as usize] += 1;
+            }
         }
         Self { starts, corners }
     }
@@ -162,94 +196,131 @@ impl Shading {
     ) -> &'b [Vec3] {
         assert_eq!(positions.len() + 1, self.starts.len(), "the vertices it was made for");
         assert_eq!(3 * triangles.len(), self.corners.len(), "the triangles it was made for");
-        let Buffers { weighed, normals } = buffers;
-        weighed.resize(triangles.len(), Weighed::default());
+        let Buffers { weighed, sums, normals, volume } = buffers;
+        weighed.resize(triangles.len().div_ceil(WIDTH), Weighed::NONE);
         normals.resize(positions.len(), Vec3::ZERO);
-        let arch = pulp::Arch::new();
-        run.for_each_chunk(weighed, |start, weighed| {
-            let triangles = &triangles[start..start + weighed.len()];
-            arch.dispatch(Weigh { positions, triangles, weighed });
-        });
-        run.for_each(normals, |i, normal| {
-            let around = &self.corners[self.starts[i] as usize..self.starts[i + 1] as usize];
-            let mut sum = Vec3::ZERO;
-            for &corner in around {
-                let w = &weighed[corner as usize / 3];
-                sum += w.angles[corner as usize % 3] * w.normal;
-            }
-            *normal = sum.normalize_or_zero();
-        });
+        Weigh { positions, triangles, origin: centroid(positions, run) }.all(weighed, run);
+        *volume = volume_of(weighed.iter().map(|w| w.six_volumes));
+        if run.thread_count() <= FEW_THREADS {
+            sums.clear();
+            sums.resize(positions.len(), Vec3A::ZERO);
+            add_up(triangles, weighed, sums);
+            run.for_each(normals, |i, normal| *normal = Vec3::from(sums[i]).normalize_or_zero());
+        } else {
+            let sum = |i| Vec3::from(self.sum_around(i, weighed)).normalize_or_zero();
+            run.for_each(normals, |i, normal| *normal = sum(i));
+        }
         normals
+    }
+
+    /// What [`add_up`] gives one vertex.
+    fn sum_around(&self, vertex: usize, weighed: &[Weighed]) -> Vec3A {
+        let mut sum = Vec3A::ZERO;
+        for &corner in &self.corners[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+        {
+            let (triangle, k) = (corner as usize / 4, corner as usize % 4);
+            let fan = &weighed[triangle / WIDTH].triangles[triangle % WIDTH];
+            sum += fan.angles[k] * fan.normal;
+        }
+        sum
     }
 }
 
 /// Weighs triangles, a block of lanes at a time.
+#[derive(Clone, Copy)]
 struct Weigh<'a> {
     positions: &'a [Vec3],
     triangles: &'a [[u32; 3]],
+    /// Whence volumes are measured.
+    origin: DVec3,
+}
+
+impl Weigh<'_> {
+    fn all(self, weighed: &mut [Weighed], run: &Run<'_>) {
+        let arch = pulp::Arch::new();
+        run.for_each_piece(weighed, BLOCKS_A_TASK, |start, weighed| {
+            let first = start * WIDTH;
+            let last = self.triangles.len().min(first + weighed.len() * WIDTH);
+            arch.dispatch(Task {
+                weigh: Self { triangles: &self.triangles[first..last], ..self },
+                weighed,
+            });
+        });
+    }
+}
+
+struct Task<'a> {
+    weigh: Weigh<'a>,
     weighed: &'a mut [Weighed],
 }
 
-impl WithSimd for Weigh<'_> {
+impl WithSimd for Task<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for (triangles, weighed) in self.triangles.chunks(WIDTH).zip(self.weighed.chunks_mut(WIDTH))
-        {
-            // Lanes beyond the last triangle repeat it.
-            let corners = |lane: usize| {
-                triangles[lane.min(triangles.len() - 1)].map(|i| self.positions[i as usize])
-            };
-            weigh(&std::array::from_fn(corners), weighed);
+        let Weigh { positions, triangles, origin } = self.weigh;
+        for (triangles, weighed) in triangles.chunks(WIDTH).zip(self.weighed) {
+            weigh(&corners(positions, triangles), origin, weighed);
         }
     }
 }
 
 #[inline(always)]
-fn weigh(triangles: &[[Vec3; 3]; WIDTH], weighed: &mut [Weighed]) {
-    let mut normal = [Vec3::ZERO; WIDTH];
-    let mut twice_area = [0.0; WIDTH];
-    let mut cosine = [[0.0; WIDTH]; 3];
-    for lane in 0..WIDTH {
-        let [a, b, c] = triangles[lane].map(Vec3::as_dvec3);
-        let (ab, bc, ca) = (b - a, c - b, a - c);
-        let cross = ab.cross(-ca);
-        let length = cross.length();
-        normal[lane] = (cross / length).as_vec3();
-        twice_area[lane] = length;
-        cosine[0][lane] = -ca.dot(ab);
-        cosine[1][lane] = -ab.dot(bc);
-        cosine[2][lane] = -bc.dot(ca);
+fn weigh(triangles: &[Lanes<WIDTH>; 3], origin: DVec3, weighed: &mut Weighed) {
+    let mut normals = Lanes::<WIDTH>::ZERO;
+    let mut cotangents = [[0.0; WIDTH]; 3];
+    let mut six_volumes = [0.0; WIDTH];
+    for i in 0..WIDTH {
+        let ([ux, uy, uz], [vx, vy, vz], [wx, wy, wz]) = sides(triangles, i);
+        let (nx, ny, nz) = (wy * uz - wz * uy, wz * ux - wx * uz, wx * uy - wy * ux);
+        six_volumes[i] = cone(triangles, origin, i);
+        // Infinite without an area: then nothing is left of the triangle.
+        let per_length = 1.0 / (nx * nx + ny * ny + nz * nz).sqrt();
+        let per_length = if per_length < f64::INFINITY { per_length } else { 0.0 };
+        normals.x[i] = (nx * per_length) as f32;
+        normals.y[i] = (ny * per_length) as f32;
+        normals.z[i] = (nz * per_length) as f32;
+        // The products of an angle's sides over twice the area.
+        cotangents[0][i] = ((wx * ux + wy * uy + wz * uz) * -per_length) as f32;
+        cotangents[1][i] = ((ux * vx + uy * vy + uz * vz) * -per_length) as f32;
+        cotangents[2][i] = ((vx * wx + vy * wy + vz * wz) * -per_length) as f32;
     }
-    let angles = cosine.map(|cosine| angles(&twice_area, &cosine));
-    for (lane, w) in weighed.iter_mut().enumerate() {
-        *w = Weighed { normal: normal[lane], angles: angles.map(|a| a[lane]) };
-        if twice_area[lane] == 0.0 {
-            *w = Weighed::default();
-        }
+    let angles = cotangents.map(|cotangents| angles_of(&cotangents));
+    for (i, fan) in weighed.triangles.iter_mut().enumerate() {
+        *fan = Fan { normal: normals.get(i).into(), angles: angles.map(|a| a[i]) };
     }
+    weighed.six_volumes = six_volumes.iter().sum();
 }
 
-/// `atan2(y, x)` in each lane for `y > 0`: in `0..=π`, within 3e-7.
+/// The sides of the triangle in a lane, from the first corner on, component by component: the
+/// compiler makes vector instructions of it.
+#[inline(always)]
+fn sides([a, b, c]: &[Lanes<WIDTH>; 3], i: usize) -> ([f64; 3], [f64; 3], [f64; 3]) {
+    let [ax, ay, az] = [a.x[i], a.y[i], a.z[i]].map(f64::from);
+    let [bx, by, bz] = [b.x[i], b.y[i], b.z[i]].map(f64::from);
+    let [cx, cy, cz] = [c.x[i], c.y[i], c.z[i]].map(f64::from);
+    ([bx - ax, by - ay, bz - az], [cx - bx, cy - by, cz - bz], [ax - cx, ay - cy, az - cz])
+}
+
+/// The angle of each cotangent, in `0..=π`, within 3e-7.
 ///
 /// Step by step and without a branch, so that the compiler makes vector instructions of it.
 #[inline(always)]
-pub(crate) fn angles<const L: usize>(y: &[f64; L], x: &[f64; L]) -> [f32; L] {
+pub(crate) fn angles_of<const L: usize>(cotangents: &[f32; L]) -> [f32; L] {
     let mut tangent = [0.0; L];
-    let mut is_steep = [false; L];
-    for lane in 0..L {
-        let (y, ax) = (y[lane], x[lane].abs());
+    for i in 0..L {
+        let steepness = cotangents[i].abs();
         // The angle to the nearer axis has a tangent of at most one.
-        is_steep[lane] = y >= ax;
-        let (small, large) = if y < ax { (y, ax) } else { (ax, y) };
-        tangent[lane] = (small / large) as f32;
+        let (small, large) = if steepness > 1.0 { (1.0, steepness) } else { (steepness, 1.0) };
+        tangent[i] = small / large;
     }
     let acute = atan_up_to_one(&tangent);
     let mut angles = [0.0; L];
-    for lane in 0..L {
-        let first_quadrant = if is_steep[lane] { FRAC_PI_2 - acute[lane] } else { acute[lane] };
-        angles[lane] = if x[lane] < 0.0 { PI - first_quadrant } else { first_quadrant };
+    for i in 0..L {
+        let is_steep = cotangents[i].abs() <= 1.0;
+        let first_quadrant = if is_steep { FRAC_PI_2 - acute[i] } else { acute[i] };
+        angles[i] = if cotangents[i] < 0.0 { PI - first_quadrant } else { first_quadrant };
     }
     angles
 }
@@ -276,9 +347,10 @@ fn atan_up_to_one<const L: usize>(tangent: &[f32; L]) -> [f32; L] {
 
 #[cfg(test)]
 mod tests {
-    use glam::{DVec3, Quat};
+    use glam::Quat;
 
     use super::*;
+    use crate::mesh::volume::volume;
 
     /// The plain loop of the definition, in f64.
     fn oracle(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<DVec3> {
@@ -352,7 +424,7 @@ mod tests {
         for i in 0..=10_000 {
             let a = 3.2 * f64::from(i) / 10_000.0;
             let (y, x) = (a.sin().max(1e-300), a.cos());
-            let error = (f64::from(angles(&[y], &[x])[0]) - y.atan2(x)).abs();
+            let error = (f64::from(angles_of(&[(x / y) as f32])[0]) - y.atan2(x)).abs();
             assert!(error < 3e-7, "off by {error} at {a}");
         }
     }
@@ -371,6 +443,10 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let run = Run { threads: Some(&pool), ..Run::default() };
             assert_eq!(vertex_normals(&positions, &triangles, &run), serial, "{threads} threads");
+            let again = shading.normals(&positions, &triangles, &mut buffers, &run);
+            assert_eq!(again, serial, "prepared, {threads} threads");
+            let volume = volume(&positions, &triangles, &Run::default());
+            assert_eq!(buffers.volume().to_bits(), volume.to_bits(), "{threads} threads");
         }
     }
 }

@@ -41,8 +41,15 @@ impl SkinWeights {
 
     /// The `(joint, weight)` pairs of one vertex.
     pub fn of(&self, vertex: usize) -> impl ExactSizeIterator<Item = (u16, f32)> + '_ {
+        let (joints, weights) = self.row(vertex);
+        joints.iter().copied().zip(weights.iter().copied())
+    }
+
+    /// The joints of one vertex and their weights.
+    #[inline]
+    pub(crate) fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
         let row = self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize;
-        self.joints[row.clone()].iter().copied().zip(self.weights[row].iter().copied())
+        (&self.joints[row.clone()], &self.weights[row])
     }
 
     /// The largest number of influences any vertex has.

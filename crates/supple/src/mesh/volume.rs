@@ -24,8 +24,15 @@
 //! ```
 
 use glam::{DVec3, Vec3};
+use pulp::{Simd, WithSimd};
 
 use crate::Run;
+use crate::field::lanes::{Lanes, WIDTH};
+
+/// Vertices summed up in one task, and blocks of triangles: fixed, so that the thread count changes no
+/// bits.
+const CHUNK: usize = 1024;
+const BLOCKS: usize = CHUNK / WIDTH;
 
 /// Signed volume: positive if triangles are counter-clockwise seen from outside.
 ///
@@ -33,19 +40,92 @@ use crate::Run;
 #[must_use]
 pub fn volume(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> f64 {
     let origin = centroid(positions, run);
-    let six = run.sum(triangles.len(), |t| {
-        let [a, b, c] = triangles[t].map(|i| positions[i as usize].as_dvec3() - origin);
-        a.dot(b.cross(c))
+    let arch = pulp::Arch::new();
+    let mut six_volumes = vec![0.0; triangles.len().div_ceil(WIDTH)];
+    run.for_each_piece(&mut six_volumes, BLOCKS, |start, six_volumes| {
+        let triangles = &triangles[start * WIDTH..];
+        arch.dispatch(Cones { positions, triangles, origin, six_volumes });
     });
-    six / 6.0
+    volume_of(six_volumes.into_iter())
+}
+
+/// The volume of blocks whose triangles have been added up, times six.
+pub(super) fn volume_of(six_volumes: impl Iterator<Item = f64>) -> f64 {
+    six_volumes.sum::<f64>() / 6.0
 }
 
 /// Mean of the vertices; the origin if there are none.
 #[must_use]
 pub fn centroid(positions: &[Vec3], run: &Run<'_>) -> DVec3 {
     let n = positions.len();
-    let mean = |axis: usize| run.sum(n, |i| f64::from(positions[i][axis])) / n.max(1) as f64;
-    DVec3::new(mean(0), mean(1), mean(2))
+    let sum: DVec3 = run
+        .map_tasks(n.div_ceil(CHUNK), |c| sum(&positions[c * CHUNK..n.min((c + 1) * CHUNK)]))
+        .into_iter()
+        .sum();
+    sum / n.max(1) as f64
+}
+
+/// Four sums beside each other, so that no addition waits for the last one.
+fn sum(points: &[Vec3]) -> DVec3 {
+    let mut sums = [DVec3::ZERO; 4];
+    let fours = points.chunks_exact(4);
+    let rest: DVec3 = fours.remainder().iter().map(|x| x.as_dvec3()).sum();
+    for four in fours {
+        for (sum, x) in sums.iter_mut().zip(four) {
+            *sum += x.as_dvec3();
+        }
+    }
+    sums.into_iter().sum::<DVec3>() + rest
+}
+
+/// Six times the volumes of tetrahedra with a common tip, in blocks.
+struct Cones<'a> {
+    positions: &'a [Vec3],
+    triangles: &'a [[u32; 3]],
+    origin: DVec3,
+    six_volumes: &'a mut [f64],
+}
+
+impl WithSimd for Cones<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (triangles, sum) in self.triangles.chunks(WIDTH).zip(self.six_volumes) {
+            let corners = corners(self.positions, triangles);
+            let mut six_volumes = [0.0; WIDTH];
+            for (i, volume) in six_volumes.iter_mut().enumerate() {
+                *volume = cone(&corners, self.origin, i);
+            }
+            *sum = six_volumes.iter().sum();
+        }
+    }
+}
+
+/// The corners of some triangles; lanes beyond the last hold one that has shrunk to a point: it has
+/// neither area nor volume.
+#[inline(always)]
+pub(super) fn corners(positions: &[Vec3], triangles: &[[u32; 3]]) -> [Lanes<WIDTH>; 3] {
+    let mut corners = [Lanes::ZERO; 3];
+    for lane in 0..WIDTH {
+        let triangle = triangles.get(lane).copied().unwrap_or([triangles[0][0]; 3]);
+        for (corner, vertex) in corners.iter_mut().zip(triangle) {
+            corner.set(lane, positions[vertex as usize]);
+        }
+    }
+    corners
+}
+
+/// Six times the volume between the triangle in a lane and the origin.
+#[inline(always)]
+pub(super) fn cone([a, b, c]: &[Lanes<WIDTH>; 3], origin: DVec3, i: usize) -> f64 {
+    let (ax, bx, cx) = (f64::from(a.x[i]), f64::from(b.x[i]), f64::from(c.x[i]));
+    let (ay, by, cy) = (f64::from(a.y[i]), f64::from(b.y[i]), f64::from(c.y[i]));
+    let (az, bz, cz) = (f64::from(a.z[i]), f64::from(b.z[i]), f64::from(c.z[i]));
+    let (ax, bx, cx) = (ax - origin.x, bx - origin.x, cx - origin.x);
+    let (ay, by, cy) = (ay - origin.y, by - origin.y, cy - origin.y);
+    let (az, bz, cz) = (az - origin.z, bz - origin.z, cz - origin.z);
+    ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ use glam::{DMat3, DVec3, Vec3};
 use pulp::{Simd, WithSimd};
 
 use super::bvh::{Below, Bvh, LEAF, STACK, along_curve};
-use super::normals::angles;
+use super::normals::angles_of;
 use crate::Run;
 use crate::field::lanes::Lanes;
 use crate::run::Cancelled;
@@ -304,11 +304,13 @@ impl Winding {
 #[inline(always)]
 fn add_triangle(corners: &[Vec3; 3], points: &[Vec3; WIDTH], near: u8, sums: &mut [f64; WIDTH]) {
     let corners = corners.map(Vec3::as_dvec3);
-    let (mut numerator, mut denominator) = ([0.0; WIDTH], [0.0; WIDTH]);
+    let (mut numerator, mut cotangent) = ([0.0; WIDTH], [0.0; WIDTH]);
     for lane in 0..WIDTH {
-        (numerator[lane], denominator[lane]) = half_angle(&corners, points[lane].as_dvec3());
+        let denominator;
+        (numerator[lane], denominator) = half_angle(&corners, points[lane].as_dvec3());
+        cotangent[lane] = (denominator / numerator[lane].abs()) as f32;
     }
-    let angle = angles(&numerator.map(f64::abs), &denominator);
+    let angle = angles_of(&cotangent);
     for lane in 0..WIDTH {
         let counts = near >> lane & 1 == 1 && numerator[lane] != 0.0;
         let twice = 2.0 * f64::from(angle[lane]).copysign(numerator[lane]);

@@ -224,6 +224,16 @@ fn pace(
     })
 }
 
+/// Equal steps for a phase that is integrated elsewhere: at least what was asked for.
+pub(crate) fn steps_of(points: &[Vec3], phase: &Phase, params: &Params) -> Result<u32, Error> {
+    let Some(bounds) = Bounds::of(points) else { return Ok(1) };
+    let needed = least_steps(points, phase, Direction::Forward, &bounds)?;
+    Ok(match params.method {
+        Method::Fixed { steps } => steps.max(needed),
+        Method::Adaptive { .. } => needed,
+    })
+}
+
 /// Equal steps that a phase needs at least so that none of them folds.
 fn least_steps(
     points: &[Vec3],

@@ -50,8 +50,11 @@ mod cast;
 pub mod clock;
 mod fingerprint;
 mod guide;
+mod resample;
 pub mod source;
 pub mod state;
+
+use std::sync::Mutex;
 
 use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
@@ -91,6 +94,8 @@ pub struct Player {
     arena: Arena,
     state: State,
     snapshots: Snapshots,
+    /// Memory that no thread uses just now.
+    spare: Mutex<Vec<Buffers>>,
 }
 
 /// All bodies at one moment.
@@ -163,7 +168,8 @@ impl Player {
             .collect();
         arena.touch(&cast, &mut state, &joints, clock.start);
         let snapshots = Snapshots::new(state.clone());
-        Ok(Self { scene: scene.clone(), clock, cast, arena, state, snapshots })
+        let spare = Mutex::default();
+        Ok(Self { scene: scene.clone(), clock, cast, arena, state, snapshots, spare })
     }
 
     /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
@@ -298,16 +304,32 @@ impl Player {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
         run.check()?;
-        let triangles = &cast.body.mesh.triangles;
-        let now = volume(&positions, triangles, run);
+        let (normals, now) = self.shade(cast, &positions, shot.shaded, run);
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
-        run.check()?;
-        let mut buffers = Buffers::default();
-        if shot.shaded {
-            cast.shading.normals(&positions, triangles, &mut buffers, run);
-        }
-        let body = BodyFrame { positions, normals: buffers.into_normals(), guides };
+        let body = BodyFrame { positions, normals, guides };
         Ok(Played { body, volume_error, warnings, secondary, contact })
+    }
+
+    /// The normals of a body, if they are wanted, and its volume.
+    fn shade(
+        &self,
+        cast: &Cast,
+        positions: &[Vec3],
+        shaded: bool,
+        run: &Run<'_>,
+    ) -> (Vec<Vec3>, f64) {
+        let triangles = &cast.body.mesh.triangles;
+        if !shaded {
+            return (Vec::new(), volume(positions, triangles, run));
+        }
+        let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
+        let mut buffers = spare.unwrap_or_default();
+        cast.shading.normals(positions, triangles, &mut buffers, run);
+        let shaded = (buffers.take_normals(), buffers.volume());
+        if let Ok(mut spare) = self.spare.lock() {
+            spare.push(buffers);
+        }
+        shaded
     }
 
     /// Moves a state on by `dt_secs`, to `secs`: rigid bodies, then modifiers, then contacts.

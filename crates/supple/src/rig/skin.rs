@@ -46,7 +46,7 @@
 //! assert_eq!(moved, [Vec3::new(0.5, 1.0, 0.0)]);
 //! ```
 
-use glam::{DMat3, DQuat, Mat3, Mat4, Quat, Vec3};
+use glam::{DMat3, DQuat, Mat3, Mat4, Quat, Vec3, Vec4};
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
@@ -111,7 +111,28 @@ impl Palette {
     #[must_use]
     pub fn positions(&self, rest: &[Vec3], weights: &SkinWeights, run: &Run<'_>) -> Vec<Vec3> {
         assert_eq!(rest.len(), weights.len(), "weights for every vertex");
+        if self.motions.is_empty() {
+            return run.map(rest.len(), |i| self.mean(weights.row(i), rest[i]));
+        }
         run.map(rest.len(), |i| self.blend(weights, i).point(rest[i]))
+    }
+
+    /// The mean of where its joints carry a point: the linear blend without the blended matrix.
+    #[inline]
+    fn mean(&self, (joints, weights): (&[u16], &[f32]), x: Vec3) -> Vec3 {
+        let carried = |joint: u16| {
+            let m = &self.matrices[usize::from(joint)];
+            m.x_axis * x.x + m.y_axis * x.y + m.z_axis * x.z + m.w_axis
+        };
+        if let [only] = joints {
+            return carried(*only).truncate();
+        }
+        let (mut sum, mut total) = (Vec4::ZERO, 0.0);
+        for (&joint, &weight) in joints.iter().zip(weights) {
+            sum += carried(joint) * weight;
+            total += weight;
+        }
+        if total == 0.0 || !total.is_finite() { x } else { (sum / total).truncate() }
     }
 
     /// Where the unit normals of the vertices point; zero stays zero.

@@ -95,7 +95,7 @@ pub(super) fn carry_out(
         OnContact::Stop => true,
     };
     if !is_watched || triangles.is_empty() {
-        return Ok((op.run(positions, triangles, &params.integration, run)?, None));
+        return Ok((op.run(positions, triangles, params, run)?, None));
     }
     let before = positions.to_vec();
     let known = self_intersections(&before, triangles, run)?;
@@ -184,11 +184,10 @@ impl Watch<'_> {
     fn make(&self, positions: &mut [Vec3], share: f32) -> Result<Done, Problem> {
         positions.copy_from_slice(&self.before);
         let quiet = Run { progress: None, ..*self.run };
-        let integration = &self.params.integration;
         if share >= 1.0 {
-            return self.op.run(positions, self.triangles, integration, &quiet);
+            return self.op.run(positions, self.triangles, self.params, &quiet);
         }
-        self.op.cut(share).run(positions, self.triangles, integration, &quiet)
+        self.op.cut(share).run(positions, self.triangles, self.params, &quiet)
     }
 
     fn new_pairs(&self, positions: &[Vec3]) -> Result<Vec<[u32; 2]>, Problem> {

@@ -34,8 +34,9 @@ use super::error::{Problem, check_fade, check_finite, check_point, check_share};
 use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
 use super::regions::Part;
-use super::surface::Surface;
+use super::surface::{Pace, Surface};
 use crate::Run;
+use crate::field::blend::fade;
 use crate::mesh::adjacency::{Rows, vertex_vertices};
 use crate::mesh::geodesic::{self, dijkstra, heat, smoothed};
 
@@ -253,8 +254,9 @@ impl Curve {
         let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let core = ride.turn();
         let rest = positions.to_vec();
-        let surface = Surface::new(&values, triangles, self.smoothing);
-        let taken = surface.follow(positions, &ride, steps, run)?;
+        let surface = Surface::new(&values, fade, triangles, self.smoothing);
+        let pace = Pace { steps, until: ride.until, piece: steps / ride.pieces() };
+        let taken = surface.follow(positions, &ride, pace, run)?;
         run.for_each(positions, |i, x| {
             if values[i] <= 0.0 {
                 *x = ride.carry(core, rest[i]);

@@ -55,6 +55,17 @@ pub enum Problem {
         /// Its value.
         value: f32,
     },
+    /// A mask for another mesh.
+    #[error("the mask has {given} values for {vertices} vertices; give one for each")]
+    MaskLength {
+        /// Values given.
+        given: usize,
+        /// Vertices there are.
+        vertices: usize,
+    },
+    /// An edit whose motion is known in closed form or lives on the surface itself.
+    #[error("a painted mask scales move, points and paint only; leave the mask out")]
+    NoMask,
     /// A direction without length.
     #[error("{what} is zero; give a direction such as 0,0,1")]
     NoDirection {

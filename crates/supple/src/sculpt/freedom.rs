@@ -45,7 +45,7 @@ fn has_core(flow: &Flow) -> bool {
 }
 
 /// β where the tool came to rest: nothing that never moved is in reach there.
-fn final_share(flow: &Flow, x: Vec3) -> f64 {
+pub(super) fn final_share(flow: &Flow, x: Vec3) -> f64 {
     let Some(phase) = flow.phases.last() else { return 0.0 };
     let end = f64::from(phase.duration);
     let beta = |field: &crate::field::Field| {

@@ -54,6 +54,7 @@ mod drag;
 mod error;
 mod freedom;
 mod guide;
+mod masked;
 mod nearest;
 mod paint;
 mod partial;
@@ -87,9 +88,12 @@ pub use stamp::{Stamp, ToolShape};
 pub use tool::{Keep, Mirror, Tool};
 pub use twist::{Twist, TwistMap};
 
+use crate::Run;
+use crate::field::Flow;
 use crate::mesh::exact_volume::{self, exact_volume};
 use crate::mesh::volume::volume;
-use crate::{Run, pathline};
+use crate::pathline::{self, Direction};
+use masked::Masked;
 
 /// One edit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,6 +126,10 @@ pub struct Params {
     /// Restore the volume exactly at the end, by moving along the normals what was partly moved. What
     /// lies in the last edit's inner region and what no edit moved stays where it is. Off by default.
     pub exact_volume: bool,
+    /// How much each vertex takes part, 0 to 1: multiplies the blend of tools, points and strokes, so that
+    /// volume is kept. None, which is all of it, by default.
+    #[serde(skip)]
+    pub mask: Vec<f32>,
     /// What to do where parts of the surface meet that an edit between curves, along a curve or about an
     /// axis moves towards each other. They are reported by default.
     pub on_contact: OnContact,
@@ -232,14 +240,21 @@ impl Op {
         &self,
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
-        params: &pathline::Params,
+        params: &Params,
         run: &Run<'_>,
     ) -> Result<Done, Problem> {
-        let exact = pathline::Report::default();
+        if !params.mask.is_empty() {
+            return self.run_masked(positions, triangles, params, run);
+        }
+        let (exact, params) = (pathline::Report::default(), &params.integration);
+        let carry = |flow: &Flow, positions: &mut [Vec3]| {
+            Ok(pathline::advect(positions, flow, params, Direction::Forward, run)?)
+        };
         let (stage, taken) = match self {
-            Self::Move(op) => path::flow_through(op.flow()?, positions, params, run)?,
-            Self::Points(op) => path::flow_through(op.flow()?, positions, params, run)?,
-            Self::Paint(op) => op.run(positions, triangles, params, run)?,
+            Self::Move(_) | Self::Points(_) | Self::Paint(_) => {
+                let (flow, taken) = self.flow_through(positions, triangles, params, &carry, run)?;
+                (Stage::Flow(flow), taken)
+            }
             Self::Stamp(op) => return op.run(positions, triangles, params, run),
             Self::Twist(op) => (Stage::Twist(op.run(positions, triangles, run)?), exact),
             Self::Bend(op) => (Stage::Bend(op.run(positions, triangles, run)?), exact),
@@ -256,7 +271,47 @@ impl Op {
         };
         Ok(Done { stage, taken, warnings: Vec::new() })
     }
+
+    /// The same where a painted mask scales the blend.
+    fn run_masked(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &Params,
+        run: &Run<'_>,
+    ) -> Result<Done, Problem> {
+        let masked = Masked::new(&params.mask, positions.len(), triangles)?;
+        let before = positions.to_vec();
+        let params = &params.integration;
+        let carry =
+            |flow: &Flow, positions: &mut [Vec3]| masked.carry(flow, positions, params, run);
+        let (flow, taken) = self.flow_through(positions, triangles, params, &carry, run)?;
+        let stage = Stage::Stored(masked.stored(&flow, before, positions));
+        Ok(Done { stage, taken, warnings: Vec::new() })
+    }
+
+    /// Carries the positions through the flow of an edit that is one.
+    fn flow_through(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &pathline::Params,
+        carry: &Carry<'_>,
+        run: &Run<'_>,
+    ) -> Result<(Flow, pathline::Report), Problem> {
+        let flow = match self {
+            Self::Move(op) => op.flow()?,
+            Self::Points(op) => op.flow()?,
+            Self::Paint(op) => return op.run(positions, triangles, params, carry, run),
+            _ => return Err(Problem::NoMask),
+        };
+        let taken = carry(&flow, positions)?;
+        Ok((flow, taken))
+    }
 }
+
+/// Carries points along a flow.
+type Carry<'a> = dyn Fn(&Flow, &mut [Vec3]) -> Result<pathline::Report, Problem> + 'a;
 
 /// Checks that edits fit a surface, as far as that can be known before it moves.
 ///

@@ -9,8 +9,8 @@
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::Carry;
 use super::error::{Problem, check_finite, check_point, check_positive};
-use super::path::{Stage, flow_through};
 use super::tool::{Drag, Keep, Mirror};
 use crate::Run;
 use crate::field::blend::fade_derivatives;
@@ -77,8 +77,9 @@ impl Paint {
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
         params: &pathline::Params,
+        carry: &Carry<'_>,
         run: &Run<'_>,
-    ) -> Result<(Stage, pathline::Report), Problem> {
+    ) -> Result<(Flow, pathline::Report), Problem> {
         self.check()?;
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "painting follows the surface normal" });
@@ -92,11 +93,10 @@ impl Paint {
             let normal = self.normal_at(center, positions, triangles, run)?;
             let one = Flow { phases: vec![self.dab(center, sign * normal)?] };
             pathline::advect(&mut dabs[k + 1..], &one, params, Direction::Forward, run)?;
-            let (_, taken) = flow_through(one.clone(), positions, params, run)?;
+            report = report.and(carry(&one, positions)?);
             flow.phases.extend(one.phases);
-            report = report.and(taken);
         }
-        Ok((Stage::Flow(flow), report))
+        Ok((flow, report))
     }
 
     pub(super) fn check(&self) -> Result<(), Problem> {

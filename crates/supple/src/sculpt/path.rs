@@ -4,7 +4,6 @@ use glam::Vec3;
 
 use super::bend::BendMap;
 use super::boundary::BoundaryMap;
-use super::error::Problem;
 use super::twist::TwistMap;
 use crate::Run;
 use crate::field::Flow;
@@ -142,15 +141,4 @@ impl Path {
         }
         Ok(())
     }
-}
-
-/// Moves the positions along a flow and makes it a stage.
-pub(super) fn flow_through(
-    flow: Flow,
-    positions: &mut [Vec3],
-    params: &pathline::Params,
-    run: &Run<'_>,
-) -> Result<(Stage, pathline::Report), Problem> {
-    let report = pathline::advect(positions, &flow, params, Direction::Forward, run)?;
-    Ok((Stage::Flow(flow), report))
 }

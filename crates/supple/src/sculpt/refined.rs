@@ -26,7 +26,7 @@ impl From<Cancelled> for RefineError {
 /// Carries out the edits as [`apply`] does, on a mesh that is split, at rest, wherever the edited shape
 /// needs more triangles; see [`mesh::refine`](crate::mesh::refine).
 ///
-/// An edit along a curve lives on the vertices it was made on: with one among the edits the mesh stays
+/// An edit along a curve or with a mask lives on the vertices it was made on: with one the mesh stays
 /// as fine as it is, and the report says so.
 ///
 /// # Errors
@@ -45,7 +45,8 @@ pub fn apply_refined(
     let is_stored = |stage: &Stage| matches!(stage, Stage::Stored(_));
     if path.stages.iter().any(is_stored) || mesh.triangles.is_empty() {
         let mut outcome = apply(&mut mesh.positions, &mesh.triangles, ops, params, run)?;
-        let why = "not remeshed: new vertices cannot follow an edit along a curve on the surface";
+        let why = "not remeshed: new vertices cannot follow an edit that lives on the surface (along a \
+                   curve, or with a mask)";
         outcome.report.warnings.extend((!mesh.triangles.is_empty()).then(|| why.to_owned()));
         return Ok(outcome);
     }

@@ -24,8 +24,7 @@ use pulp::{Simd, WithSimd};
 use super::guide::Ride;
 use crate::Run;
 use crate::field::Generator;
-use crate::field::blend::fade;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::field::lanes::{Lanes, ScalarLanes, WIDTH};
 use crate::run::Cancelled;
 
 /// Blocks a thread works on at a time.
@@ -36,11 +35,10 @@ const FLAT: f32 = 1e-6;
 
 type Block = Lanes<WIDTH>;
 
-/// The next neighbour of each vertex of a block.
+/// The next neighbour of each vertex of a block, in order around it.
 struct Spoke {
-    /// The neighbour, and the one after it around the vertex; the vertex itself if there are no more.
-    first: [u32; WIDTH],
-    second: [u32; WIDTH],
+    /// The neighbour; the vertex itself if there are no more, or before the next of several fans.
+    to: [u32; WIDTH],
     /// The neighbour as a place for gradients; the last place, which is zero, if it has none.
     near: [u32; WIDTH],
     /// How much larger s is there.
@@ -51,6 +49,8 @@ struct Spoke {
 struct Still {
     /// Where its spokes start.
     spokes: usize,
+    /// The last neighbour of each vertex, which comes before the first; the vertex itself at a border.
+    before: [u32; WIDTH],
     beta: [f32; WIDTH],
     slope: [f32; WIDTH],
     /// Weights of the averages over the neighbours.
@@ -71,11 +71,62 @@ pub(super) struct Surface {
 /// What a step leaves to the next one.
 struct Past {
     velocity: Vec<Block>,
-    middle: Vec<Block>,
+    middle: Vec<[Vec3; WIDTH]>,
+}
+
+/// What moves a surface.
+pub(super) trait Mover: Sync {
+    /// The motion at one time.
+    type Posed: Sync;
+
+    fn at(&self, t: f64) -> Self::Posed;
+
+    /// The velocity of points whose blend, and its gradient, is known.
+    fn velocity(posed: &Self::Posed, x: &Lanes<WIDTH>, beta: &ScalarLanes<WIDTH>) -> Lanes<WIDTH>;
+}
+
+/// How a motion is cut into steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// In a unit of time.
+    pub(super) steps: u32,
+    /// When it ends.
+    pub(super) until: f64,
+    /// After so many steps the motion may have a corner.
+    pub(super) piece: u32,
+}
+
+impl Mover for Ride {
+    type Posed = [Generator; 2];
+
+    fn at(&self, t: f64) -> Self::Posed {
+        self.generators(t)
+    }
+
+    #[inline(always)]
+    fn velocity(motion: &[Generator; 2], x: &Block, beta: &ScalarLanes<WIDTH>) -> Block {
+        let mut v = Block::ZERO;
+        for generator in motion {
+            for i in 0..WIDTH {
+                let (e, grad_e, f, grad_f) = generator.eval(x.get(i));
+                let sideways = beta.gradient.get(i).cross(e * grad_f - f * grad_e);
+                let beta = beta.value[i];
+                let sum = v.get(i) + beta * (beta * grad_e.cross(grad_f) + sideways);
+                v.set(i, sum);
+            }
+        }
+        v
+    }
 }
 
 impl Surface {
-    pub(super) fn new(values: &[f32], triangles: &[[u32; 3]], smoothing: u32) -> Self {
+    /// With the blend, and its slope, that each of the values stands for.
+    pub(super) fn new(
+        values: &[f32],
+        blend: fn(f32) -> (f32, f32),
+        triangles: &[[u32; 3]],
+        smoothing: u32,
+    ) -> Self {
         let mut surface = Self {
             vertices: (0..values.len() as u32).filter(|&i| values[i as usize] < 1.0).collect(),
             moving: 0,
@@ -87,7 +138,7 @@ impl Surface {
         let mut place = vec![u32::MAX; values.len()];
         (0..).zip(&surface.vertices).for_each(|(k, &i)| place[i as usize] = k);
         let mut fans = fans(&place, surface.moving, triangles);
-        for corner in fans.iter_mut().flatten().flatten() {
+        for corner in fans.iter_mut().flat_map(|fan| &mut fan.around) {
             if place[*corner as usize] == u32::MAX {
                 place[*corner as usize] = surface.vertices.len() as u32;
                 surface.vertices.push(*corner);
@@ -95,7 +146,7 @@ impl Surface {
             *corner = place[*corner as usize];
         }
         for start in (0..surface.moving).step_by(WIDTH) {
-            surface.add_block(start, &fans, values);
+            surface.add_block(start, &fans, values, blend);
         }
         surface
     }
@@ -104,39 +155,47 @@ impl Surface {
         values[self.vertices[place as usize] as usize]
     }
 
-    fn add_block(&mut self, start: usize, fans: &[Vec<[u32; 2]>], values: &[f32]) {
+    fn add_block(
+        &mut self,
+        start: usize,
+        fans: &[Fan],
+        values: &[f32],
+        blend: fn(f32) -> (f32, f32),
+    ) {
         let (moving, nowhere) = (self.moving, self.moving.next_multiple_of(WIDTH) as u32);
+        // Lanes beyond the last vertex repeat it, without neighbours.
+        let itself: [u32; WIDTH] =
+            std::array::from_fn(|lane| (start + lane).min(moving - 1) as u32);
         let mut still = Still {
             spokes: self.spokes.len(),
+            before: itself,
             beta: [0.0; WIDTH],
             slope: [0.0; WIDTH],
             own: [1.0; WIDTH],
             others: [0.0; WIDTH],
         };
-        // Lanes beyond the last vertex repeat it, without neighbours.
-        let of = |lane: usize| (start + lane).min(moving - 1);
         let lanes = start..(start + WIDTH).min(moving);
-        let longest = fans[lanes.clone()].iter().map(Vec::len).max().unwrap_or(0);
+        let longest = fans[lanes.clone()].iter().map(|f| f.around.len()).max().unwrap_or(0);
         for k in 0..longest {
-            let itself: [u32; WIDTH] = std::array::from_fn(|lane| of(lane) as u32);
-            let mut spoke =
-                Spoke { first: itself, second: itself, near: [nowhere; WIDTH], rise: [0.0; WIDTH] };
-            for v in lanes.clone().filter(|&v| k < fans[v].len()) {
-                let [first, second] = fans[v][k];
-                let lane = v - start;
-                spoke.first[lane] = first;
-                spoke.second[lane] = second;
-                spoke.rise[lane] = self.value(values, first) - self.value(values, v as u32);
-                if (first as usize) < moving {
-                    spoke.near[lane] = first;
+            let mut spoke = Spoke { to: itself, near: [nowhere; WIDTH], rise: [0.0; WIDTH] };
+            for v in lanes.clone().filter(|&v| k < fans[v].around.len()) {
+                let (lane, to) = (v - start, fans[v].around[k]);
+                spoke.to[lane] = to;
+                spoke.rise[lane] = self.value(values, to) - self.value(values, v as u32);
+                if (to as usize) < moving && to as usize != v {
+                    spoke.near[lane] = to;
                 }
             }
             self.spokes.push(spoke);
         }
         for v in lanes {
-            let lane = v - start;
-            (still.beta[lane], still.slope[lane]) = fade(self.value(values, v as u32));
-            let inside = fans[v].iter().filter(|[first, _]| (*first as usize) < moving).count();
+            let (lane, fan) = (v - start, &fans[v]);
+            if let (true, Some(&last)) = (fan.is_closed, fan.around.last()) {
+                still.before[lane] = last;
+            }
+            (still.beta[lane], still.slope[lane]) = blend(self.value(values, v as u32));
+            let is_inside = |to: &&u32| (**to as usize) < moving && **to as usize != v;
+            let inside = fan.around.iter().filter(is_inside).count();
             if inside > 0 {
                 (still.own[lane], still.others[lane]) = (0.5, 0.5 / inside as f32);
             }
@@ -148,23 +207,23 @@ impl Surface {
     pub(super) fn follow(
         &self,
         positions: &mut [Vec3],
-        ride: &Ride,
-        steps: u32,
+        mover: &impl Mover,
+        pace: Pace,
         run: &Run<'_>,
     ) -> Result<u32, Cancelled> {
-        let h = 1.0 / f64::from(steps);
-        let taken = (ride.until * f64::from(steps)).ceil() as u32;
+        let h = 1.0 / f64::from(pace.steps);
+        let taken = (pace.until * f64::from(pace.steps)).ceil() as u32;
         let mut local: Vec<Vec3> = self.vertices.iter().map(|&i| positions[i as usize]).collect();
         let mut past = None;
         for k in 0..taken {
             run.check()?;
             let t = f64::from(k) * h;
-            let last = f64::from(k + 1) * h > ride.until;
-            if last || k % (steps / ride.pieces()).max(1) == 0 {
+            let last = f64::from(k + 1) * h > pace.until;
+            if last || k % pace.piece.max(1) == 0 {
                 past = None;
             }
-            let length = if last { ride.until - t } else { h };
-            past = Some(self.step(&mut local, ride, [t, length], past.as_ref(), run));
+            let length = if last { pace.until - t } else { h };
+            past = Some(self.step(&mut local, mover, [t, length], past.as_ref(), run));
             run.report(u64::from(k) + 1, u64::from(taken));
         }
         for (&i, x) in self.vertices[..self.moving].iter().zip(local) {
@@ -174,68 +233,88 @@ impl Surface {
     }
 
     /// One Runge–Kutta step of all vertices that move.
-    fn step(
+    fn step<M: Mover>(
         &self,
         local: &mut [Vec3],
-        ride: &Ride,
+        mover: &M,
         [t, h]: [f64; 2],
         past: Option<&Past>,
         run: &Run<'_>,
     ) -> Past {
-        let motion = [t, t + 0.5 * h, t + h].map(|t| ride.generators(t));
+        let motion = [t, t + 0.5 * h, t + h].map(|t| mover.at(t));
         let h = h as f32;
         let start = self.gradients(local, run);
-        let velocity =
-            self.each(run, |b| self.velocity(b, &self.gather(b, local), &start[b], &motion[0]));
+        let velocity = self.each(
+            run,
+            #[inline(always)]
+            |b| self.velocity::<M>(b, &self.gather(b, local), &start[b], &motion[0]),
+        );
         let mut ahead = local.to_vec();
-        let half = self.each(run, |b| {
-            let x = self.gather(b, local);
-            match past {
-                Some(past) => {
-                    along(&along(&x, 0.625 * h, &velocity[b]), -0.125 * h, &past.velocity[b])
+        let half = self.each(
+            run,
+            #[inline(always)]
+            |b| {
+                let x = self.gather(b, local);
+                match past {
+                    Some(past) => {
+                        along(&along(&x, 0.625 * h, &velocity[b]), -0.125 * h, &past.velocity[b])
+                    }
+                    None => along(&x, 0.5 * h, &velocity[b]),
                 }
-                None => along(&x, 0.5 * h, &velocity[b]),
-            }
-        });
+            },
+        );
         self.scatter(&half, &mut ahead);
         let middle = self.gradients(&ahead, run);
-        let end = self.each(run, |b| {
-            let x = self.gather(b, local);
-            let last = continued(&start[b], &middle[b], past.map(|p| &p.middle[b]));
-            let k1 = &velocity[b];
-            let k2 = self.velocity(b, &along(&x, 0.5 * h, k1), &middle[b], &motion[1]);
-            let k3 = self.velocity(b, &along(&x, 0.5 * h, &k2), &middle[b], &motion[1]);
-            let k4 = self.velocity(b, &along(&x, h, &k3), &last, &motion[2]);
-            let mut next = along(&x, h / 6.0, k1);
-            for (k, weight) in [(k2, h / 3.0), (k3, h / 3.0), (k4, h / 6.0)] {
-                next = along(&next, weight, &k);
-            }
-            next
-        });
+        let end = self.each(
+            run,
+            #[inline(always)]
+            |b| {
+                let x = self.gather(b, local);
+                let last = continued(&start[b], &middle[b], past.map(|p| &p.middle[b]));
+                let k1 = &velocity[b];
+                let k2 = self.velocity::<M>(b, &along(&x, 0.5 * h, k1), &middle[b], &motion[1]);
+                let k3 = self.velocity::<M>(b, &along(&x, 0.5 * h, &k2), &middle[b], &motion[1]);
+                let k4 = self.velocity::<M>(b, &along(&x, h, &k3), &last, &motion[2]);
+                let mut next = along(&x, h / 6.0, k1);
+                for (k, weight) in [(k2, h / 3.0), (k3, h / 3.0), (k4, h / 6.0)] {
+                    next = along(&next, weight, &k);
+                }
+                next
+            },
+        );
         self.scatter(&end, local);
         Past { velocity, middle }
     }
 
     /// ∇s of all blocks, and one that is zero.
-    fn gradients(&self, local: &[Vec3], run: &Run<'_>) -> Vec<Block> {
-        let mut gradients = self.each(run, |b| self.gradient(b, local));
+    fn gradients(&self, local: &[Vec3], run: &Run<'_>) -> Vec<[Vec3; WIDTH]> {
+        let mut gradients = self.each(
+            run,
+            #[inline(always)]
+            |b| self.gradient(b, local),
+        );
         for _ in 0..self.smoothing {
-            gradients.push(Lanes::ZERO);
-            let rough = gradients;
-            gradients = self.each(run, |b| self.averaged(b, &rough));
+            let rough = gradients.as_flattened();
+            gradients = self.each(
+                run,
+                #[inline(always)]
+                |b| self.averaged(b, rough),
+            );
         }
         gradients
     }
 
-    /// A result for each block, worked out with the widest vectors there are.
-    fn each(&self, run: &Run<'_>, f: impl Fn(usize) -> Block + Send + Sync) -> Vec<Block> {
-        let (count, arch) = (self.blocks.len(), pulp::Arch::new());
-        let task = |k: usize| {
-            let range = k * TASK..((k + 1) * TASK).min(count);
-            arch.dispatch(Blocks { range, f: &f })
-        };
-        let mut parts = run.map_tasks(count.div_ceil(TASK), task);
-        if parts.len() == 1 { parts.swap_remove(0) } else { parts.concat() }
+    /// A result for each block, worked out with the widest vectors there are, and one that is zero.
+    ///
+    /// The closures are inlined into the vector code: it would be of no use without.
+    fn each<T: Nothing>(&self, run: &Run<'_>, f: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
+        let arch = pulp::Arch::new();
+        let mut done = vec![T::NOTHING; self.blocks.len() + 1];
+        let count = self.blocks.len();
+        run.for_each_piece(&mut done[..count], TASK, |start, done| {
+            arch.dispatch(Blocks { start, done, f: &f });
+        });
+        done
     }
 
     fn spokes(&self, b: usize) -> &[Spoke] {
@@ -260,92 +339,140 @@ impl Surface {
 
     /// Least squares over the neighbours, in the tangent plane.
     #[inline(always)]
-    fn gradient(&self, b: usize, local: &[Vec3]) -> Block {
+    fn gradient(&self, b: usize, local: &[Vec3]) -> [Vec3; WIDTH] {
         let x = self.gather(b, local);
+        let mut last = offset(&self.blocks[b].before, local, &x);
         let mut normal = Block::ZERO;
         let mut right = Block::ZERO;
         let mut squares = Block::ZERO;
         let mut products = Block::ZERO;
         for spoke in self.spokes(b) {
-            let mut first = Block::ZERO;
-            let mut second = Block::ZERO;
+            let p = offset(&spoke.to, local, &x);
             for i in 0..WIDTH {
-                first.set(i, local[spoke.first[i] as usize]);
-                second.set(i, local[spoke.second[i] as usize]);
+                normal.x[i] += last.y[i] * p.z[i] - last.z[i] * p.y[i];
+                normal.y[i] += last.z[i] * p.x[i] - last.x[i] * p.z[i];
+                normal.z[i] += last.x[i] * p.y[i] - last.y[i] * p.x[i];
+                right.x[i] += spoke.rise[i] * p.x[i];
+                right.y[i] += spoke.rise[i] * p.y[i];
+                right.z[i] += spoke.rise[i] * p.z[i];
+                squares.x[i] += p.x[i] * p.x[i];
+                squares.y[i] += p.y[i] * p.y[i];
+                squares.z[i] += p.z[i] * p.z[i];
+                products.x[i] += p.y[i] * p.z[i];
+                products.y[i] += p.x[i] * p.z[i];
+                products.z[i] += p.x[i] * p.y[i];
             }
-            for i in 0..WIDTH {
-                let (p, q) = (first.get(i) - x.get(i), second.get(i) - x.get(i));
-                let n = normal.get(i) + p.cross(q);
-                normal.set(i, n);
-                let r = right.get(i) + spoke.rise[i] * p;
-                right.set(i, r);
-                let square = squares.get(i) + p * p;
-                squares.set(i, square);
-                let product = products.get(i) + Vec3::new(p.y * p.z, p.x * p.z, p.x * p.y);
-                products.set(i, product);
-            }
+            last = p;
         }
         let mut gradient = Block::ZERO;
         for i in 0..WIDTH {
             let moments = Moments { squares: squares.get(i), products: products.get(i) };
             gradient.set(i, moments.solve(normal.get(i), right.get(i)));
         }
-        gradient
+        in_rows(&gradient)
     }
 
     #[inline(always)]
-    fn averaged(&self, b: usize, gradients: &[Block]) -> Block {
+    fn averaged(&self, b: usize, gradients: &[Vec3]) -> [Vec3; WIDTH] {
         let mut sum = Block::ZERO;
         for spoke in self.spokes(b) {
+            let mut near = Block::ZERO;
             for i in 0..WIDTH {
-                let near = spoke.near[i] as usize;
-                let g = sum.get(i) + gradients[near / WIDTH].get(near % WIDTH);
-                sum.set(i, g);
+                near.set(i, gradients[spoke.near[i] as usize]);
+            }
+            for i in 0..WIDTH {
+                sum.x[i] += near.x[i];
+                sum.y[i] += near.y[i];
+                sum.z[i] += near.z[i];
             }
         }
         let still = &self.blocks[b];
+        let own = in_columns(&gradients[b * WIDTH..(b + 1) * WIDTH]);
         let mut mean = Block::ZERO;
         for i in 0..WIDTH {
-            mean.set(i, still.own[i] * gradients[b].get(i) + still.others[i] * sum.get(i));
+            mean.set(i, still.own[i] * own.get(i) + still.others[i] * sum.get(i));
         }
-        mean
+        in_rows(&mean)
     }
 
     #[inline(always)]
-    fn velocity(&self, b: usize, x: &Block, gradient: &Block, motion: &[Generator; 2]) -> Block {
+    fn velocity<M: Mover>(
+        &self,
+        b: usize,
+        x: &Block,
+        gradient: &[Vec3; WIDTH],
+        posed: &M::Posed,
+    ) -> Block {
         let still = &self.blocks[b];
-        let mut v = Block::ZERO;
-        for generator in motion {
-            for i in 0..WIDTH {
-                let (e, grad_e, f, grad_f) = generator.eval(x.get(i));
-                let grad_beta = still.slope[i] * gradient.get(i);
-                let sideways = grad_beta.cross(e * grad_f - f * grad_e);
-                let beta = still.beta[i];
-                let sum = v.get(i) + beta * (beta * grad_e.cross(grad_f) + sideways);
-                v.set(i, sum);
-            }
+        let mut beta = ScalarLanes { value: still.beta, gradient: in_columns(gradient) };
+        for i in 0..WIDTH {
+            let sloped = still.slope[i] * beta.gradient.get(i);
+            beta.gradient.set(i, sloped);
         }
-        v
+        M::velocity(posed, x, &beta)
     }
+}
+
+/// A value for what has not been worked out.
+trait Nothing: Clone + Send {
+    const NOTHING: Self;
+}
+
+impl Nothing for Block {
+    const NOTHING: Self = Self::ZERO;
+}
+
+impl Nothing for [Vec3; WIDTH] {
+    const NOTHING: Self = [Vec3::ZERO; WIDTH];
 }
 
 /// Some blocks to work out.
-struct Blocks<'a, F> {
-    range: std::ops::Range<usize>,
+struct Blocks<'a, T, F> {
+    start: usize,
+    done: &'a mut [T],
     f: &'a F,
 }
 
-impl<F: Fn(usize) -> Block> WithSimd for Blocks<'_, F> {
-    type Output = Vec<Block>;
+impl<T, F: Fn(usize) -> T> WithSimd for Blocks<'_, T, F> {
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Vec<Block> {
-        let mut done = Vec::with_capacity(self.range.len() + 1);
-        for b in self.range {
-            done.push((self.f)(b));
+    fn with_simd<S: Simd>(self, _: S) {
+        for (b, done) in (self.start..).zip(self.done) {
+            *done = (self.f)(b);
         }
-        done
     }
+}
+
+/// From the vertices of a block to some others.
+#[inline(always)]
+fn offset(to: &[u32; WIDTH], local: &[Vec3], x: &Block) -> Block {
+    let mut offset = Block::ZERO;
+    for i in 0..WIDTH {
+        offset.set(i, local[to[i] as usize]);
+    }
+    for i in 0..WIDTH {
+        offset.x[i] -= x.x[i];
+        offset.y[i] -= x.y[i];
+        offset.z[i] -= x.z[i];
+    }
+    offset
+}
+
+/// As vectors side by side, which others gather from.
+#[inline(always)]
+fn in_rows(block: &Block) -> [Vec3; WIDTH] {
+    std::array::from_fn(|i| block.get(i))
+}
+
+/// Back from rows.
+#[inline(always)]
+fn in_columns(rows: &[Vec3]) -> Block {
+    let mut block = Block::ZERO;
+    for (i, row) in rows.iter().enumerate() {
+        block.set(i, *row);
+    }
+    block
 }
 
 /// `x + h v`.
@@ -360,19 +487,15 @@ fn along(x: &Block, h: f32, v: &Block) -> Block {
 
 /// The gradient at the end of a step, from its start and middle and the middle of the step before.
 #[inline(always)]
-fn continued(start: &Block, middle: &Block, before: Option<&Block>) -> Block {
-    let mut end = Block::ZERO;
-    for i in 0..WIDTH {
-        let (a, b) = (start.get(i), middle.get(i));
-        end.set(
-            i,
-            match before {
-                Some(before) => 3.0 * (b - a) + before.get(i),
-                None => 2.0 * b - a,
-            },
-        );
-    }
-    end
+fn continued(
+    start: &[Vec3; WIDTH],
+    middle: &[Vec3; WIDTH],
+    before: Option<&[Vec3; WIDTH]>,
+) -> [Vec3; WIDTH] {
+    std::array::from_fn(|i| match before {
+        Some(before) => 3.0 * (middle[i] - start[i]) + before[i],
+        None => 2.0 * middle[i] - start[i],
+    })
 }
 
 /// `Σ d dᵀ`.
@@ -421,14 +544,22 @@ impl Moments {
     }
 }
 
-/// For each moving vertex its triangles, as the two other corners in order. A neighbour that is never
-/// the first of the two, at the border of an open surface, comes with the vertex itself.
-fn fans(place: &[u32], moving: usize, triangles: &[[u32; 3]]) -> Vec<Vec<[u32; 2]>> {
-    let mut fans: Vec<Vec<[u32; 2]>> = vec![Vec::new(); moving];
+/// The neighbours of a vertex.
+#[derive(Default)]
+struct Fan {
+    /// In order; where a fan ends and another begins, the vertex itself.
+    around: Vec<u32>,
+    /// Whether the last comes before the first.
+    is_closed: bool,
+}
+
+/// The neighbours of each moving vertex.
+fn fans(place: &[u32], moving: usize, triangles: &[[u32; 3]]) -> Vec<Fan> {
+    let mut sides: Vec<Vec<[u32; 2]>> = vec![Vec::new(); moving];
     for &[a, b, c] in triangles {
         for [apex, next, last] in [[a, b, c], [b, c, a], [c, a, b]] {
-            if let Some(fan) = fans.get_mut(place[apex as usize] as usize) {
-                fan.push([next, last]);
+            if let Some(sides) = sides.get_mut(place[apex as usize] as usize) {
+                sides.push([next, last]);
             }
         }
     }
@@ -438,20 +569,40 @@ fn fans(place: &[u32], moving: usize, triangles: &[[u32; 3]]) -> Vec<Vec<[u32; 2
             *apex = i;
         }
     }
-    for (fan, apex) in fans.iter_mut().zip(apexes) {
-        let open: Vec<u32> = fan
-            .iter()
-            .map(|[_, last]| *last)
-            .filter(|last| fan.iter().all(|[next, _]| next != last))
-            .collect();
-        fan.extend(open.into_iter().map(|last| [last, apex]));
+    sides.into_iter().zip(apexes).map(|(sides, apex)| Fan::new(sides, apex)).collect()
+}
+
+impl Fan {
+    /// Strings the sides opposite of a vertex together.
+    fn new(mut sides: Vec<[u32; 2]>, apex: u32) -> Self {
+        let mut fan = Self::default();
+        while !sides.is_empty() {
+            // At a border begins what no other side leads to.
+            let begins = |s: &[u32; 2]| sides.iter().all(|other| other[1] != s[0]);
+            let start = sides.iter().position(begins).unwrap_or(0);
+            let [first, mut end] = sides.swap_remove(start);
+            if !fan.around.is_empty() {
+                fan.around.push(apex);
+            }
+            fan.around.push(first);
+            while let Some(next) = sides.iter().position(|s| s[0] == end) {
+                fan.around.push(end);
+                [_, end] = sides.swap_remove(next);
+            }
+            if end == first {
+                fan.is_closed = !fan.around.contains(&apex) && sides.is_empty();
+            } else {
+                fan.around.push(end);
+            }
+        }
+        fan
     }
-    fans
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::blend::fade;
 
     fn hexagon(lift: impl Fn(f32, f32) -> f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         let mut points = vec![Vec3::new(0.0, 0.0, lift(0.0, 0.0))];
@@ -469,13 +620,13 @@ mod tests {
         let wanted = Vec3::new(0.03, -0.05, 0.02);
         let normal = Vec3::new(-0.4, 0.7, 1.0).normalize_or_zero();
         let values: Vec<f32> = points.iter().map(|p| 0.5 + wanted.dot(*p)).collect();
-        let surface = Surface::new(&values, &triangles, 0);
+        let surface = Surface::new(&values, fade, &triangles, 0);
         let local: Vec<Vec3> = surface.vertices.iter().map(|&i| points[i as usize]).collect();
         let gradients = surface.gradients(&local, &Run::default());
         let expected = wanted - normal * normal.dot(wanted);
         // The rim too: its fans are open, and three neighbours are enough.
         for k in 0..7 {
-            let found = gradients[k / WIDTH].get(k % WIDTH);
+            let found = gradients.as_flattened()[k];
             assert!(found.abs_diff_eq(expected, 1e-5), "{k}: {found} {expected}");
         }
     }

@@ -36,21 +36,6 @@ impl PosedSet {
         STEEPNESS * self.stretch.length() / self.radius + self.turn.length()
     }
 
-    /// The farthest it can carry a point: `|v| ≤ |a| + max r(1 − r²)³ |φ| R`.
-    pub(super) fn drift(&self) -> f32 {
-        self.stretch.length() + 0.239 * self.turn.length() * self.radius
-    }
-
-    /// Whether a ball may be touched on the way of the mass from its anchor; errs on the side of yes.
-    #[inline(always)]
-    pub(super) fn reaches(&self, center: Vec3, radius: f32) -> bool {
-        let length = self.stretch.length_squared();
-        let s = self.stretch.dot(center - self.anchor) / length.max(f32::MIN_POSITIVE);
-        let nearest = self.anchor + s.clamp(0.0, 1.0) * self.stretch;
-        let reach = 1.0001 * (self.radius + radius);
-        center.distance_squared(nearest) <= reach * reach
-    }
-
     /// Adds the velocity at time `t` of 0 to 1.
     #[inline(always)]
     pub(super) fn add_velocity<const L: usize>(&self, x: &Lanes<L>, t: f32, v: &mut Lanes<L>) {
@@ -86,6 +71,40 @@ impl PosedSet {
             v.y[i] += cube * (w.z * bx - w.x * bz);
             v.z[i] += cube * (w.x * by - w.y * bx);
         }
+    }
+}
+
+/// How far and how steeply a set acts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach {
+    anchor: Vec3,
+    stretch: Vec3,
+    per_length_squared: f32,
+    radius: f32,
+    /// The farthest it can carry a point: `|v| ≤ |a| + max r(1 − r²)³ |φ| R`.
+    pub(super) drift: f32,
+    /// A bound of `‖∇v‖`.
+    pub(super) steepness: f32,
+}
+
+impl Reach {
+    pub(super) fn of(set: &PosedSet) -> Self {
+        Self {
+            anchor: set.anchor,
+            stretch: set.stretch,
+            per_length_squared: 1.0 / set.stretch.length_squared().max(f32::MIN_POSITIVE),
+            radius: 1.0001 * set.radius,
+            drift: set.stretch.length() + 0.239 * set.turn.length() * set.radius,
+            steepness: set.steepness(),
+        }
+    }
+
+    /// How far a point is from all that the set touches on the way of its mass; negative within.
+    #[inline(always)]
+    pub(super) fn gap(&self, point: Vec3) -> f32 {
+        let away = point - self.anchor;
+        let s = (self.stretch.dot(away) * self.per_length_squared).clamp(0.0, 1.0);
+        away.distance(s * self.stretch) - self.radius
     }
 }
 
@@ -142,10 +161,23 @@ fn ahead<const L: usize>(x: &Lanes<L>, v: &Lanes<L>, h: f32) -> Lanes<L> {
 /// Middle and radius of a ball around the lanes.
 #[inline(always)]
 pub(super) fn ball<const L: usize>(x: &Lanes<L>) -> (Vec3, f32) {
-    let (mut min, mut max) = (x.get(0), x.get(0));
-    for i in 1..L {
-        min = min.min(x.get(i));
-        max = max.max(x.get(i));
-    }
+    let [min, max] = [least(x, |a, b| a < b), least(x, |a, b| a > b)];
     (0.5 * (min + max), 0.5 * min.distance(max))
+}
+
+/// What comes first in each coordinate: halves against each other, which vector registers do well.
+#[inline(always)]
+fn least<const L: usize>(x: &Lanes<L>, is_before: impl Fn(f32, f32) -> bool) -> Vec3 {
+    let mut least = *x;
+    let mut half = L / 2;
+    while half > 0 {
+        for lanes in [&mut least.x, &mut least.y, &mut least.z] {
+            for i in 0..half {
+                let (a, b) = (lanes[i], lanes[i + half]);
+                lanes[i] = if is_before(b, a) { b } else { a };
+            }
+        }
+        half /= 2;
+    }
+    least.get(0)
 }

@@ -226,6 +226,12 @@ impl Flesh {
         report
     }
 
+    /// True if no set would move anything: all at rest, or too small to be seen.
+    #[must_use]
+    pub fn is_still(&self, state: &State, frame: &Frame<'_>) -> bool {
+        self.fields(state, frame).0.sets.is_empty()
+    }
+
     /// The sets as they are now.
     fn fields(&self, state: &State, frame: &Frame<'_>) -> (Fields, Report) {
         let mut report = Report::default();
@@ -396,16 +402,7 @@ fn paint<'a>(body: &'a Body, params: &Params) -> Result<Option<&'a [f32]>, Error
     if let Some(values) = attributes.scalar(name) {
         return Ok(Some(values));
     }
-    let painted: Vec<&str> = attributes
-        .iter()
-        .map(|a| a.name.as_str())
-        .filter(|n| attributes.scalar(n).is_some())
-        .collect();
-    let known = match &painted[..] {
-        [] => "the mesh has none".to_owned(),
-        names => format!("known: {}", names.join(", ")),
-    };
-    Err(Error::NoPaint { name: name.clone(), known })
+    Err(Error::NoPaint { name: name.clone(), known: attributes.known_scalars() })
 }
 
 /// A matrix placed in the world, rounded as the player rounds it.

@@ -3,7 +3,7 @@
 use glam::{Mat4, Vec3};
 use pulp::{Simd, WithSimd};
 
-use super::field::{PosedSet, ball, integrate, steps_for};
+use super::field::{PosedSet, Reach, ball, integrate, steps_for};
 use super::layout::{Block, Layout};
 use crate::Run;
 use crate::field::lanes::{Lanes, WIDTH};
@@ -20,11 +20,13 @@ pub(super) struct Fields {
 }
 
 /// What became of a block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moved {
-    by: Lanes<WIDTH>,
+    by: [Vec3; WIDTH],
     /// Runge–Kutta steps of its longest way; 0 if nothing reached it.
     steps: u32,
+    /// How many of its vertices moved.
+    vertices: u32,
 }
 
 /// What a sweep over all blocks did.
@@ -45,35 +47,33 @@ pub(super) fn deform(
     run: &Run<'_>,
 ) -> Swept {
     let arch = pulp::Arch::new();
-    let mut moved = vec![Moved { by: Lanes::ZERO, steps: 0 }; layout.blocks.len()];
+    let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
+    let mut moved = vec![Moved::default(); layout.blocks.len()];
     let before: &[Vec3] = positions;
     run.for_each_piece(&mut moved, BLOCKS_A_TASK, |start, moved| {
         if !run.is_cancelled() {
             let blocks = &layout.blocks[start..start + moved.len()];
-            arch.dispatch(Sweep { layout, fields, joints, positions: before, blocks, moved });
+            let way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
+            arch.dispatch(Sweep { layout, way, joints, positions: before, blocks, moved });
         }
     });
     run.for_each(positions, |vertex, x| {
         let Some((block, lane)) = layout.place(vertex) else { return };
-        let by = moved[block].by.get(lane);
-        if moved[block].steps > 0 && by != Vec3::ZERO {
+        let by = moved[block].by[lane];
+        if by != Vec3::ZERO {
             *x += by;
         }
     });
-    let count = |(block, moved): (&Block, &Moved)| {
-        (0..block.count).filter(|&lane| moved.by.get(lane) != Vec3::ZERO).count() as u64
-    };
-    let reached = layout.blocks.iter().zip(&moved).filter(|(_, m)| m.steps > 0);
     Swept {
         steps: moved.iter().map(|m| m.steps).max().unwrap_or(0),
-        vertices: reached.map(count).sum(),
+        vertices: moved.iter().map(|m| u64::from(m.vertices)).sum(),
     }
 }
 
 /// Some blocks.
 struct Sweep<'a> {
     layout: &'a Layout,
-    fields: &'a Fields,
+    way: Way<'a>,
     joints: &'a [Mat4],
     positions: &'a [Vec3],
     blocks: &'a [Block],
@@ -84,16 +84,16 @@ impl WithSimd for Sweep<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let mut near = Vec::with_capacity(self.fields.sets.len());
+    fn with_simd<S: Simd>(mut self, _: S) {
         for (block, moved) in self.blocks.iter().zip(self.moved) {
             let influences = self.layout.influences(block);
-            let felt = |joint: u16| &self.fields.felt[usize::from(joint)];
+            let felt = |joint: u16| &self.way.fields.felt[usize::from(joint)];
             if influences.iter().all(|i| felt(i.joint).iter().all(Vec::is_empty)) {
                 continue;
             }
             let at = block.gather(self.positions);
             let beyond = block.beyond_blend(&at, influences, self.joints);
+            let mut by = Lanes::<WIDTH>::ZERO;
             for influence in influences {
                 let joint = usize::from(influence.joint);
                 let start = match &beyond {
@@ -101,72 +101,98 @@ impl WithSimd for Sweep<'_> {
                     None => at,
                 };
                 let mut end = start;
-                let steps = carry(self.fields, felt(influence.joint), &mut near, &mut end);
+                let steps = self.way.carry(joint, &mut end);
                 if steps == 0 {
                     continue;
                 }
                 moved.steps = moved.steps.max(steps);
                 for i in 0..WIDTH {
                     let share = block.shares[i] * influence.weights[i];
-                    moved.by.x[i] += share * (end.x[i] - start.x[i]);
-                    moved.by.y[i] += share * (end.y[i] - start.y[i]);
-                    moved.by.z[i] += share * (end.z[i] - start.z[i]);
+                    by.x[i] += share * (end.x[i] - start.x[i]);
+                    by.y[i] += share * (end.y[i] - start.y[i]);
+                    by.z[i] += share * (end.z[i] - start.z[i]);
                 }
+            }
+            if moved.steps > 0 {
+                moved.by = std::array::from_fn(|lane| by.get(lane));
+                moved.vertices = count(&by, block.count);
             }
         }
     }
 }
 
-/// Carries points through the local, then the global sets that reach them; returns the steps of the
-/// longer way. Contact fields are concatenated after these.
+/// How many of the first lanes are not zero.
 #[inline(always)]
-fn carry<const L: usize>(
-    fields: &Fields,
-    felt: &[Vec<u32>; 2],
-    near: &mut Vec<u32>,
-    x: &mut Lanes<L>,
-) -> u32 {
-    let mut most = 0;
-    for phase in felt {
-        let steepness = find_near(&fields.sets, phase, x, near);
-        if near.is_empty() {
-            continue;
-        }
-        let steps = steps_for(steepness);
-        integrate(&fields.sets, near, steps, x);
-        most = most.max(steps);
+fn count(by: &Lanes<WIDTH>, lanes: usize) -> u32 {
+    let mut has_moved = [0; WIDTH];
+    for (i, moved) in has_moved.iter_mut().enumerate() {
+        *moved = u32::from((by.x[i] != 0.0) | (by.y[i] != 0.0) | (by.z[i] != 0.0));
     }
-    most
+    has_moved[..lanes].iter().sum()
 }
 
-/// The sets that can reach the points, wherever those sets carry them; returns a bound of `‖∇v‖`.
-#[inline(always)]
-fn find_near<const L: usize>(
-    sets: &[PosedSet],
-    felt: &[u32],
-    x: &Lanes<L>,
-    near: &mut Vec<u32>,
-) -> f32 {
-    let (center, radius) = ball(x);
-    near.clear();
-    let mut drift = 0.0;
-    loop {
-        let known = near.len();
-        let reach = radius + drift;
-        near.clear();
-        near.extend(felt.iter().filter(|&&s| sets[s as usize].reaches(center, reach)));
-        if near.len() == known {
-            break;
+/// The fields points go through, with memory for those that are near.
+struct Way<'a> {
+    fields: &'a Fields,
+    /// Of each set.
+    reaches: &'a [Reach],
+    near: Vec<u32>,
+    gaps: Vec<f32>,
+}
+
+impl Way<'_> {
+    /// Carries points through the local, then the global sets of a joint that reach them; returns the
+    /// steps of the longer way. Contact fields are concatenated after these.
+    #[inline(always)]
+    fn carry<const L: usize>(&mut self, joint: usize, x: &mut Lanes<L>) -> u32 {
+        let mut most = 0;
+        for phase in &self.fields.felt[joint] {
+            let steepness = self.find_near(phase, x);
+            if self.near.is_empty() {
+                continue;
+            }
+            let steps = steps_for(steepness);
+            integrate(&self.fields.sets, &self.near, steps, x);
+            most = most.max(steps);
         }
-        drift = near.iter().map(|&s| sets[s as usize].drift()).sum();
+        most
     }
-    near.iter().map(|&s| sets[s as usize].steepness()).sum()
+
+    /// Finds the sets that can reach the points, wherever those sets carry them; returns a bound of
+    /// `‖∇v‖`.
+    #[inline(always)]
+    fn find_near<const L: usize>(&mut self, felt: &[u32], x: &Lanes<L>) -> f32 {
+        self.near.clear();
+        if felt.is_empty() {
+            return 0.0;
+        }
+        let (center, radius) = ball(x);
+        self.gaps.clear();
+        self.gaps.extend(felt.iter().map(|&s| self.reaches[s as usize].gap(center) - radius));
+        let (mut drift, mut steepness) = (0.0, 0.0);
+        loop {
+            let known = self.near.len();
+            self.near.clear();
+            let near = felt.iter().zip(&self.gaps).filter(|(_, gap)| **gap <= drift);
+            self.near.extend(near.map(|(set, _)| *set));
+            if self.near.len() == known {
+                return steepness;
+            }
+            (drift, steepness) = (0.0, 0.0);
+            for &set in &self.near {
+                drift += self.reaches[set as usize].drift;
+                steepness += self.reaches[set as usize].steepness;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
-pub(super) fn carry_one(fields: &Fields, felt: &[Vec<u32>; 2], x: Vec3) -> Vec3 {
+pub(super) fn carry_one(fields: &Fields, joint: usize, x: Vec3) -> Vec3 {
     let mut lanes = Lanes::<1>::ZERO;
     lanes.set(0, x);
-    carry(fields, felt, &mut Vec::new(), &mut lanes);
+    let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
+    let mut way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
+    way.carry(joint, &mut lanes);
     lanes.get(0)
 }

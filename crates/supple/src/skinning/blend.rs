@@ -45,10 +45,28 @@ impl<'a> Blend<'a> {
     }
 }
 
+impl Blend<'_> {
+    /// What a step does to a vertex by itself: `w (B x + t)`, and `w B u` to its way out.
+    #[inline(always)]
+    fn add(&self, i: usize, &[x, y, z, u, v, o]: &Record, to: &mut Record) {
+        let [[a, b, c], [d, e, f], [g, h, k]] = self.rows;
+        let [r, s, t] = self.shift;
+        let w = self.weights[i];
+        to[0] += w * (a * x + b * y + c * z + r);
+        to[1] += w * (d * x + e * y + f * z + s);
+        to[2] += w * (g * x + h * y + k * z + t);
+        to[3] += w * (a * u + b * v + c * o);
+        to[4] += w * (d * u + e * v + f * o);
+        to[5] += w * (g * u + h * v + k * o);
+    }
+}
+
 impl Kernel<'_> {
     /// Positions and shifts after the steps; `start` is the number of the first vertex.
     pub(super) fn fill(&self, start: usize, state: &[Record], records: &mut [Record]) {
-        self.blend(start, state, records);
+        for (i, (from, record)) in (start..).zip(state.iter().zip(&mut *records)) {
+            *record = self.moved(i, from);
+        }
         for (i, [x, y, z, u, v, w]) in (start..).zip(records) {
             let (mut added, mut freedom) = (0.0, 0.0);
             for blend in &self.blends {
@@ -68,36 +86,23 @@ impl Kernel<'_> {
         lambda: f64,
         state: &mut [Record],
     ) {
-        let before = state.to_vec();
-        self.blend(start, &before, state);
-        for (vertex, [x, y, z, u, v, w]) in state.iter_mut().zip(records) {
-            let [_, _, _, out @ ..] = *vertex;
+        for (i, (vertex, [x, y, z, u, v, w])) in (start..).zip(state.iter_mut().zip(records)) {
+            let [_, _, _, out @ ..] = self.moved(i, vertex);
             *vertex = [x + lambda * u, y + lambda * v, z + lambda * w, out[0], out[1], out[2]];
         }
     }
 
-    /// Positions and ways out after the steps.
-    fn blend(&self, start: usize, state: &[Record], moved: &mut [Record]) {
-        if self.is_dual {
-            for (i, (from, to)) in (start..).zip(state.iter().zip(moved)) {
-                *to = self.dual(i, from);
-            }
-            return;
+    /// Position and way out of a vertex after the steps.
+    #[inline(always)]
+    fn moved(&self, i: usize, from: &Record) -> Record {
+        let mut to = *from;
+        match &self.blends[..] {
+            // By far the most frequent case, which the compiler then takes out of the loop.
+            [only] if !self.is_dual => only.add(i, from, &mut to),
+            blends if !self.is_dual => blends.iter().for_each(|b| b.add(i, from, &mut to)),
+            _ => to = self.dual(i, from),
         }
-        moved.copy_from_slice(state);
-        for blend in &self.blends {
-            let [[a, b, c], [d, e, f], [g, h, i]] = blend.rows;
-            let [r, s, t] = blend.shift;
-            let weights = &blend.weights[start..start + state.len()];
-            for ((to, [x, y, z, u, v, o]), w) in moved.iter_mut().zip(state).zip(weights) {
-                to[0] += w * (a * x + b * y + c * z + r);
-                to[1] += w * (d * x + e * y + f * z + s);
-                to[2] += w * (g * x + h * y + i * z + t);
-                to[3] += w * (a * u + b * v + c * o);
-                to[4] += w * (d * u + e * v + f * o);
-                to[5] += w * (g * u + h * v + i * o);
-            }
-        }
+        to
     }
 
     /// One vertex by the mean of the rigid motions.

@@ -6,7 +6,7 @@ use super::Left;
 use super::blend::{Blend, Kernel};
 use super::motion::{Motion, Step};
 use super::region::{Member, Region};
-use super::sums::{Record, cubic};
+use super::sums::{Record, cubic, volume};
 use crate::Run;
 use crate::mesh::exact_volume::smallest_root;
 use crate::rig::Skinning;
@@ -190,28 +190,34 @@ impl<'a> Work<'a> {
 
     /// The volume as it stands, up to a constant.
     fn volume(&mut self) -> f64 {
-        self.evaluate(&Trial { steps: &[], added: &[] })[0]
+        self.records[..self.state.len()].copy_from_slice(&self.state);
+        self.complete(&[]);
+        volume(&self.records, &self.region.triangles, &self.run)
     }
 
     /// Takes the steps on trial, into the records, and sums them up.
     fn evaluate(&mut self, trial: &Trial<'_>) -> [f64; 4] {
-        let n = self.state.len();
         let kernel = self.kernel(trial);
         let (state, run) = (&self.state, self.run);
-        run.for_each_chunk(&mut self.records[..n], |start, chunk| {
+        run.for_each_chunk(&mut self.records[..state.len()], |start, chunk| {
             kernel.fill(start, &state[start..start + chunk.len()], chunk);
         });
-        let (vertices, rest) = self.records.split_at_mut(n);
+        self.complete(trial.steps);
+        cubic(&self.records, &self.region.triangles, &self.run)
+    }
+
+    /// Puts what lies between the vertices into the records: middles of rims, and joints.
+    fn complete(&mut self, steps: &[(usize, Step)]) {
+        let (vertices, rest) = self.records.split_at_mut(self.state.len());
         for (rim, record) in self.region.rims.iter().zip(rest.iter_mut()) {
             *record = mean(vertices, rim);
         }
         let rims = self.region.rims.len();
         for (number, record) in rest[rims..].iter_mut().enumerate() {
-            let moved = trial.steps.iter().find(|s| self.movers[s.0].number == number);
+            let moved = steps.iter().find(|s| self.movers[s.0].number == number);
             let [x, y, z] = moved.map_or(self.joints[number], |s| s.1.to).to_array();
             *record = [x, y, z, 0.0, 0.0, 0.0];
         }
-        cubic(&self.records, &self.region.triangles, &self.run)
     }
 
     /// Takes the steps for good, with λ times the shifts of the last evaluation.

@@ -23,15 +23,28 @@ pub(super) type Record = [f64; 6];
 /// Coefficients of six times the volume along the shifts, divided by six.
 pub(super) fn cubic(records: &[Record], triangles: &[[u32; 3]], run: &Run<'_>) -> [f64; 4] {
     let arch = pulp::Arch::new();
-    let task = |k: usize| {
-        let triangles = &triangles[k * TASK..((k + 1) * TASK).min(triangles.len())];
-        arch.dispatch(Sum { records, triangles })
-    };
+    in_tasks(triangles, run, |triangles| arch.dispatch(Sum { records, triangles }))
+}
+
+/// The first of them alone: the volume without the shifts.
+pub(super) fn volume(records: &[Record], triangles: &[[u32; 3]], run: &Run<'_>) -> f64 {
+    let arch = pulp::Arch::new();
+    let [volume] =
+        in_tasks(triangles, run, |triangles| [arch.dispatch(First { records, triangles })]);
+    volume
+}
+
+/// The sums of all tasks, divided by six.
+fn in_tasks<const N: usize>(
+    triangles: &[[u32; 3]],
+    run: &Run<'_>,
+    sum: impl Fn(&[[u32; 3]]) -> [f64; N] + Sync + Send,
+) -> [f64; N] {
+    let task = |k: usize| sum(&triangles[k * TASK..((k + 1) * TASK).min(triangles.len())]);
     let alone = Run { threads: None, ..*run };
     let run = if triangles.len() < WORTH_THREADS { &alone } else { run };
-    let parts = run.map_tasks(triangles.len().div_ceil(TASK), task);
-    let mut total = [0.0; 4];
-    for part in parts {
+    let mut total = [0.0; N];
+    for part in run.map_tasks(triangles.len().div_ceil(TASK), task) {
         for (sum, x) in total.iter_mut().zip(part) {
             *sum += x / 6.0;
         }
@@ -49,64 +62,113 @@ impl WithSimd for Sum<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> [f64; 4] {
-        sum(self.records, self.triangles)
+        let mut sums = Cubics([[0.0; WIDTH]; 4]);
+        in_blocks(self.records, self.triangles, &mut sums);
+        sums.0.map(|lanes| lanes.iter().sum())
+    }
+}
+
+struct First<'a> {
+    records: &'a [Record],
+    triangles: &'a [[u32; 3]],
+}
+
+impl WithSimd for First<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut sums = Volumes([0.0; WIDTH]);
+        in_blocks(self.records, self.triangles, &mut sums);
+        sums.0.iter().sum()
     }
 }
 
 type Lane = [f64; WIDTH];
 
 /// The corners of a block of triangles: `corner[k][axis]`, positions first, then shifts.
-type Corners = [[Lane; 6]; 3];
+type Corners<const AXES: usize> = [[Lane; AXES]; 3];
 
+/// Sums in lanes.
+trait Sums<const AXES: usize> {
+    fn add(&mut self, corners: &Corners<AXES>);
+}
+
+/// The four coefficients of each lane.
+struct Cubics([Lane; 4]);
+
+/// The volume of each lane.
+struct Volumes(Lane);
+
+/// Gathers triangles block by block; what is left over in the last one is zero.
 #[inline(always)]
-fn sum(records: &[Record], triangles: &[[u32; 3]]) -> [f64; 4] {
-    let mut sums = [[0.0; WIDTH]; 4];
-    let mut corners: Corners = [[[0.0; WIDTH]; 6]; 3];
+fn in_blocks<const AXES: usize>(
+    records: &[Record],
+    triangles: &[[u32; 3]],
+    sums: &mut impl Sums<AXES>,
+) {
+    let mut corners: Corners<AXES> = [[[0.0; WIDTH]; AXES]; 3];
     let (blocks, rest) = triangles.as_chunks::<WIDTH>();
     for block in blocks {
         for (lane, triangle) in block.iter().enumerate() {
             gather(records, triangle, lane, &mut corners);
         }
-        add(&corners, &mut sums);
+        sums.add(&corners);
     }
     if !rest.is_empty() {
-        corners = [[[0.0; WIDTH]; 6]; 3];
+        corners = [[[0.0; WIDTH]; AXES]; 3];
         for (lane, triangle) in rest.iter().enumerate() {
             gather(records, triangle, lane, &mut corners);
         }
-        add(&corners, &mut sums);
+        sums.add(&corners);
     }
-    sums.map(|lanes| lanes.iter().sum())
 }
 
 #[inline(always)]
-fn gather(records: &[Record], triangle: &[u32; 3], lane: usize, corners: &mut Corners) {
+fn gather<const AXES: usize>(
+    records: &[Record],
+    triangle: &[u32; 3],
+    lane: usize,
+    corners: &mut Corners<AXES>,
+) {
     for (corner, &v) in corners.iter_mut().zip(triangle) {
         let record = &records[v as usize];
-        for axis in 0..6 {
+        for axis in 0..AXES {
             corner[axis][lane] = record[axis];
         }
     }
 }
 
-#[inline(always)]
-fn add(corners: &Corners, sums: &mut [Lane; 4]) {
-    let [a, b, c] = corners;
-    for i in 0..WIDTH {
-        let at = |corner: &[Lane; 6], first: usize| {
-            [corner[first][i], corner[first + 1][i], corner[first + 2][i]]
-        };
-        let (pa, va) = (at(a, 0), at(a, 3));
-        let (pb, vb) = (at(b, 0), at(b, 3));
-        let (pc, vc) = (at(c, 0), at(c, 3));
-        let pp = cross(pb, pc);
-        let (pv, vp) = (cross(pb, vc), cross(vb, pc));
-        let mixed = [pv[0] + vp[0], pv[1] + vp[1], pv[2] + vp[2]];
-        let vv = cross(vb, vc);
-        sums[0][i] += dot(pa, pp);
-        sums[1][i] += dot(va, pp) + dot(pa, mixed);
-        sums[2][i] += dot(va, mixed) + dot(pa, vv);
-        sums[3][i] += dot(va, vv);
+impl Sums<3> for Volumes {
+    #[inline(always)]
+    fn add(&mut self, [a, b, c]: &Corners<3>) {
+        for i in 0..WIDTH {
+            let at = |corner: &[Lane; 3]| [corner[0][i], corner[1][i], corner[2][i]];
+            self.0[i] += dot(at(a), cross(at(b), at(c)));
+        }
+    }
+}
+
+impl Sums<6> for Cubics {
+    #[inline(always)]
+    fn add(&mut self, [a, b, c]: &Corners<6>) {
+        let sums = &mut self.0;
+        for i in 0..WIDTH {
+            let at = |corner: &[Lane; 6], first: usize| {
+                [corner[first][i], corner[first + 1][i], corner[first + 2][i]]
+            };
+            let (pa, va) = (at(a, 0), at(a, 3));
+            let (pb, vb) = (at(b, 0), at(b, 3));
+            let (pc, vc) = (at(c, 0), at(c, 3));
+            let pp = cross(pb, pc);
+            let (pv, vp) = (cross(pb, vc), cross(vb, pc));
+            let mixed = [pv[0] + vp[0], pv[1] + vp[1], pv[2] + vp[2]];
+            let vv = cross(vb, vc);
+            sums[0][i] += dot(pa, pp);
+            sums[1][i] += dot(va, pp) + dot(pa, mixed);
+            sums[2][i] += dot(va, mixed) + dot(pa, vv);
+            sums[3][i] += dot(va, vv);
+        }
     }
 }
 
@@ -151,6 +213,7 @@ mod tests {
         for n in [1, 7, 8, 100] {
             let (records, triangles) = (records(50), triangles(n, 50));
             let [c0, c1, c2, c3] = cubic(&records, &triangles, &Run::default());
+            assert_eq!(volume(&records, &triangles, &Run::default()), c0, "the same bits");
             for lambda in [-2.0, -0.3, 0.0, 0.7, 1.0] {
                 let value = c0 + lambda * (c1 + lambda * (c2 + lambda * c3));
                 let expected = volume_at(&records, &triangles, lambda);

@@ -5,6 +5,7 @@ mod ops;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use serde::Serialize;
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Split triangles, at rest, wherever the deformed shape needs them finer
     #[arg(long)]
     remesh: bool,
+    /// Painted vertex values of the file, 0 to 1, that scale move, points and paint; 0 stays in place
+    #[arg(long, value_name = "NAME")]
+    mask: Option<String>,
     /// What to do: move, points, paint, stamp, twist, bend, boundary or curve, each with its options
     #[arg(value_name = "OP", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     operations: Vec<String>,
@@ -89,7 +93,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let exact_volume = args.exact_volume || given("--exact-volume");
     let stop = args.stop_on_contact || given("--stop-on-contact");
     let on_contact = if stop { OnContact::Stop } else { OnContact::Report };
-    let params = sculpt::Params { exact_volume, on_contact, ..sculpt::Params::default() };
+    let mask = mask(args.mask.as_deref(), &asset)?;
+    let params = sculpt::Params { exact_volume, on_contact, mask, ..sculpt::Params::default() };
     let remesh = args.remesh || given("--remesh");
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
         if let ([mesh, ..], true) = (&mut asset.meshes[..], remesh) {
@@ -111,6 +116,15 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     shell.warn("deform", &report.warnings);
     tell(&report, given("--json"), shell)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The painted values of a name.
+fn mask(name: Option<&str>, asset: &Asset) -> anyhow::Result<Vec<f32>> {
+    let (Some(name), [mesh, ..]) = (name, &asset.meshes[..]) else { return Ok(Vec::new()) };
+    let values = mesh.attributes.scalar(name).with_context(|| {
+        format!("there are no painted values '{name}' ({})", mesh.attributes.known_scalars())
+    })?;
+    Ok(values.to_vec())
 }
 
 /// Puts the mesh of a stamp's tool in the place of its name.

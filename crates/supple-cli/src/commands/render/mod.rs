@@ -25,6 +25,7 @@ use crate::shell::Shell;
 /// The ending of the output says what is made: .png for a picture, .webp or .gif for an animation,
 /// .mp4, .mov, .mkv or .webm for video (through ffmpeg, when it is installed).
 #[derive(clap::Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A scene (.toml), a mesh or character, or a folder with a baked GLB
     input: PathBuf,
@@ -52,6 +53,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: Look,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  supple render cow.glb -o cow.png --from 1,0.3,1
+  supple render cow.glb -o softness.png --field softness
+  supple render scene.toml -o moments.png --sheet 4 --columns 4 --size 320x360
+  supple render scene.toml -o take.mp4 --show springs,colliders --opacity 0.6
+  supple render before.ply --compare after.ply -o both.png --label \"before|after\"
+  supple render scan.ply -o round.webp --turntable 48";
 
 /// How it looks and from where.
 #[derive(clap::Args, Clone, Debug)]

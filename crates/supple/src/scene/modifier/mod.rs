@@ -285,8 +285,7 @@ impl Modifier {
                 carried.by(DAffine3::from_translation(memory.stretch()));
             }
             (Self::Sculpt(params), _) => {
-                let triangles = &stage.body.mesh.triangles;
-                outcome.warning = params.deform(&stage.moment, triangles, positions, run);
+                outcome.warning = params.deform(&stage.moment, stage.body, positions, run);
             }
             (Self::Secondary(params), Memory::Secondary(state)) => {
                 outcome = params.deform(stage, state, carried, positions, run);

@@ -62,6 +62,10 @@ pub struct Params {
     /// [`sculpt::OnContact`]. Default: report.
     #[serde(default)]
     pub on_contact: OnContact,
+    /// Name of painted vertex values, 0 to 1, that scale the blend of tools, points and strokes; see
+    /// [`sculpt::Params`]. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
     /// The edits, in order. Default: none.
     #[serde(rename = "op", default)]
     pub ops: Vec<Op>,
@@ -70,13 +74,14 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         let on_contact = OnContact::default();
-        Self { amount: Value::Number(1.0), exact_volume: false, on_contact, ops: Vec::new() }
+        let amount = Value::Number(1.0);
+        Self { amount, exact_volume: false, on_contact, mask: None, ops: Vec::new() }
     }
 }
 
 impl Params {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "amount", "exact_volume", "on_contact", "op"])?;
+        table.only(&["kind", "amount", "exact_volume", "on_contact", "mask", "op"])?;
         let default = Self::default();
         let share = Range { least: 0.0, most: 1.0 };
         let ops = table.need("op")?;
@@ -90,6 +95,7 @@ impl Params {
             on_contact: table
                 .get("on_contact")
                 .map_or(Ok(default.on_contact), |f| f.choice(&ON_CONTACT))?,
+            mask: table.get("mask").map(|f| f.name()).transpose()?,
             ops: ops.tables("[[asset.modifier.op]]")?.iter().map(read).collect::<Result<_, _>>()?,
         })
     }
@@ -125,13 +131,23 @@ impl Params {
 
     pub(super) fn check(&self, body: &Body) -> Result<(), String> {
         let (vertices, triangles) = (body.mesh.positions.len(), body.mesh.triangles.len());
+        self.painted(body)?;
         sculpt::check(&self.ops, vertices, triangles).map_err(|e| e.to_string())
+    }
+
+    /// The values of its mask.
+    fn painted(&self, body: &Body) -> Result<Vec<f32>, String> {
+        let Some(name) = &self.mask else { return Ok(Vec::new()) };
+        let attributes = &body.mesh.attributes;
+        attributes.scalar(name).map(<[f32]>::to_vec).ok_or_else(|| {
+            format!("there are no painted values '{name}' ({})", attributes.known_scalars())
+        })
     }
 
     pub(super) fn deform(
         &self,
         moment: &Moment<'_>,
-        triangles: &[[u32; 3]],
+        body: &Body,
         positions: &mut [Vec3],
         run: &Run<'_>,
     ) -> Option<String> {
@@ -142,11 +158,12 @@ impl Params {
         let params = sculpt::Params {
             exact_volume: self.exact_volume,
             on_contact: self.on_contact,
+            mask: self.painted(body).unwrap_or_default(),
             ..sculpt::Params::default()
         };
         // Progress is counted in frames, not in edits.
         let quiet = Run { progress: None, ..*run };
-        match sculpt::apply(positions, triangles, &ops, &params, &quiet) {
+        match sculpt::apply(positions, &body.mesh.triangles, &ops, &params, &quiet) {
             Ok(done) if done.report.warnings.is_empty() => None,
             Ok(done) => Some(done.report.warnings.join("; ")),
             Err(error) => Some(format!("{error}; left out of this frame")),

@@ -160,6 +160,10 @@ impl Params {
         let amount = self.amount.at(stage.moment.secs, stage.moment.tracks);
         let frame = Frame { joints: &carried.joints, eye: stage.moment.eye, amount };
         let triangles = &stage.body.mesh.triangles;
+        if flesh.is_still(state, &frame) {
+            let secondary = Some(flesh.deform(state, &frame, positions, run));
+            return Outcome { warning: None, secondary };
+        }
         let rest = self.exact_volume.then(|| positions.to_vec());
         let before = volume(positions, triangles, run);
         let mut report = flesh.deform(state, &frame, positions, run);

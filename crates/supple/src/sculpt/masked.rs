@@ -1,0 +1,191 @@
+//! Tools, points and strokes that a painted mask scales.
+//!
+//! # Method
+//!
+//! The mask m multiplies the blend: `v = ∇(mβe) × ∇(mβf)` has no divergence, as `m v` would have. m stays
+//! with the vertices and its gradient is estimated on the moving surface, as that of a curve edit's extent
+//! is ([`super::surface`]). Where m is one all around, a vertex moves as without a mask; where it is zero it
+//! stays, to the bit.
+//!
+//! # Limits
+//!
+//! What a mask holds back must flow past its edge: a mask that jumps from one vertex to the next makes a
+//! steep shear there. Paint a soft edge, several triangles wide. New vertices cannot follow such an edit.
+
+use glam::Vec3;
+
+use super::error::Problem;
+use super::freedom::final_share;
+use super::path::Stored;
+use super::surface::{Mover, Pace, Surface};
+use crate::Run;
+use crate::field::lanes::{Lanes, ScalarLanes, WIDTH};
+use crate::field::{Flow, Phase, PosedField};
+use crate::pathline;
+
+/// How often the gradient of the mask is averaged over the neighbours.
+const SMOOTHING: u32 = 3;
+
+/// Least steps of a phase, and how many times as many as without a mask, whose edge is steeper.
+const LEAST_STEPS: u32 = 16;
+const FINER: u32 = 2;
+
+/// A surface with a mask on it.
+pub(super) struct Masked<'a> {
+    mask: &'a [f32],
+    surface: Surface,
+}
+
+impl<'a> Masked<'a> {
+    pub(super) fn new(
+        mask: &'a [f32],
+        vertices: usize,
+        triangles: &[[u32; 3]],
+    ) -> Result<Self, Problem> {
+        if mask.len() != vertices {
+            return Err(Problem::MaskLength { given: mask.len(), vertices });
+        }
+        if triangles.is_empty() {
+            return Err(Problem::NeedsTriangles { what: "a mask is painted on it" });
+        }
+        if let Some(&value) = mask.iter().find(|m| !(0.0..=1.0).contains(*m)) {
+            return Err(Problem::NotAShare { what: "a value of the mask", value });
+        }
+        let held: Vec<f32> = mask.iter().map(|m| 1.0 - m).collect();
+        Ok(Self { mask, surface: Surface::new(&held, |s| (1.0 - s, -1.0), triangles, SMOOTHING) })
+    }
+
+    /// Carries the surface along a flow.
+    pub(super) fn carry(
+        &self,
+        flow: &Flow,
+        positions: &mut [Vec3],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<pathline::Report, Problem> {
+        let mut report = pathline::Report::default();
+        for phase in &flow.phases {
+            let steps = FINER * pathline::steps_of(positions, phase, params)?.max(LEAST_STEPS);
+            let pace = Pace { steps, until: f64::from(phase.duration), piece: steps };
+            report.steps += u64::from(self.surface.follow(positions, &phase, pace, run)?);
+        }
+        Ok(report)
+    }
+
+    /// What is known of the edit afterwards.
+    pub(super) fn stored(&self, flow: &Flow, before: Vec<Vec3>, after: &[Vec3]) -> Stored {
+        let share = |(x, m): (&Vec3, &f32)| m * final_share(flow, *x) as f32;
+        let values = after.iter().zip(self.mask).map(|at| 1.0 - share(at)).collect();
+        Stored { before, after: after.to_vec(), values }
+    }
+}
+
+impl<'a> Mover for &'a Phase {
+    type Posed = Vec<PosedField<'a>>;
+
+    fn at(&self, t: f64) -> Self::Posed {
+        self.fields.iter().map(|field| field.at(t as f32)).collect()
+    }
+
+    #[inline(always)]
+    fn velocity(
+        fields: &Self::Posed,
+        x: &Lanes<WIDTH>,
+        painted: &ScalarLanes<WIDTH>,
+    ) -> Lanes<WIDTH> {
+        let mut v = Lanes::ZERO;
+        for field in fields {
+            field.add_painted(painted, x, &mut v);
+        }
+        v
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sculpt::{Error, Move, Op, Outcome, Params, Twist, apply};
+    use crate::{Run, TriMesh, zoo};
+
+    fn ball(triangles: usize) -> TriMesh {
+        let size = zoo::Size { triangles: Some(triangles) };
+        zoo::build("ball", &size, &Run::default()).unwrap().meshes.swap_remove(0)
+    }
+
+    /// A tool that pulls the top of the ball up.
+    fn pull() -> Op {
+        let by = vec![Vec3::new(0.3, 0.0, 0.5)];
+        Op::Move(Move { center: Vec3::Z, by, inner: 0.3, outer: 0.9, ..Move::default() })
+    }
+
+    fn edit(mesh: &TriMesh, op: Op, mask: Vec<f32>) -> Result<(Vec<Vec3>, Outcome), Error> {
+        let params = Params { mask, ..Params::default() };
+        let mut positions = mesh.positions.clone();
+        let done = apply(&mut positions, &mesh.triangles, &[op], &params, &Run::default())?;
+        Ok((positions, done))
+    }
+
+    /// One for y below `from`, zero above `to`.
+    fn soft(mesh: &TriMesh, from: f32, to: f32) -> Vec<f32> {
+        let u = |x: &Vec3| ((to - x.y) / (to - from)).clamp(0.0, 1.0);
+        mesh.positions.iter().map(u).map(|u| u * u * (3.0 - 2.0 * u)).collect()
+    }
+
+    #[test]
+    fn a_mask_of_ones_changes_nothing() {
+        let mesh = ball(2000);
+        let (plain, _) = edit(&mesh, pull(), Vec::new()).unwrap();
+        let (masked, _) = edit(&mesh, pull(), vec![1.0; mesh.positions.len()]).unwrap();
+        for (a, b) in plain.iter().zip(&masked) {
+            assert!(a.distance(*b) < 1e-4, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn what_is_masked_stays_to_the_bit_and_the_rest_follows() {
+        let mesh = ball(8000);
+        let mask = soft(&mesh, 0.0, 0.3);
+        let (plain, _) = edit(&mesh, pull(), Vec::new()).unwrap();
+        let (moved, done) = edit(&mesh, pull(), mask.clone()).unwrap();
+        let mut followed = 0;
+        for i in 0..moved.len() {
+            let (from, to) = (mesh.positions[i], moved[i]);
+            if mask[i] == 0.0 {
+                assert_eq!(from, to, "held");
+            } else if from.distance(Vec3::Z) < 0.3 && from.y < -0.2 {
+                assert!(to.distance(plain[i]) < 1e-4, "as without the mask: {to}");
+                followed += 1;
+            }
+        }
+        assert!(followed > 3, "some of the core is free");
+        assert!(done.report.volume_error().abs() < 2e-3, "{}", done.report.volume_error());
+        let mut back = moved;
+        done.path.undo(&mut back, &pathline::Params::default(), &Run::default()).unwrap();
+        assert_eq!(back, mesh.positions, "undo restores");
+    }
+
+    /// Without what flows past the edge of the mask the same edit loses volume.
+    #[test]
+    fn the_volume_is_kept() {
+        let mesh = ball(20_000);
+        let error = |lateral: f32| {
+            let Op::Move(pull) = pull() else { return f64::NAN };
+            let op = Op::Move(Move { lateral, ..pull });
+            let (_, done) = edit(&mesh, op, soft(&mesh, -0.4, 0.4)).unwrap();
+            done.report.volume_error().abs()
+        };
+        let (kept, lost) = (error(1.0), error(0.0));
+        assert!(kept < 4e-4 && lost > 20.0 * kept, "{kept:e}, {lost:e}");
+    }
+
+    #[test]
+    fn masks_that_do_not_fit_are_refused() {
+        let mesh = ball(500);
+        let n = mesh.positions.len();
+        let problem = |op, mask| edit(&mesh, op, mask).unwrap_err().problem;
+        let short = Problem::MaskLength { given: 3, vertices: n };
+        assert_eq!(problem(pull(), vec![1.0; 3]), short);
+        assert!(matches!(problem(pull(), vec![f32::NAN; n]), Problem::NotAShare { .. }), "NaN");
+        assert_eq!(problem(Op::Twist(Twist::default()), vec![1.0; n]), Problem::NoMask);
+    }
+}
