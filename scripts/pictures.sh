@@ -1,45 +1,116 @@
 #!/usr/bin/env bash
-# Makes every picture of the documents, from nothing: docs/pictures/*.png, and the same as Markdown
-# with the picture inside for the pages of rustdoc.
+# Makes every picture of the documents, from nothing: docs/pictures/*.png, and small ones as Markdown
+# with the picture inside for the pages of rustdoc, which copies no files beside its pages.
+#
+# scripts/pictures.sh            makes all of them
+# scripts/pictures.sh ring zoo   makes those
+#
+# SUPPLE names another binary than the release build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --release --quiet --locked
-supple() { target/release/supple --quiet "$@"; }
+if [ -z "${SUPPLE:-}" ]; then
+    cargo build --release --quiet --locked
+    SUPPLE=target/release/supple
+fi
 out=docs/pictures
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
+wanted=" $* "
 
-# The zoo on one photograph, and a few moments of a played scene.
-supple render scenes/zoo.toml -o "$out/zoo.png" --size 1200x560 --small --from 0.1,0.25,1
-supple render scenes/boxer.toml -o "$out/boxer.png" --sheet 4 --size 560x360 --small --from 0.3,0.2,1
+supple() { "$SUPPLE" --quiet "$@"; }
 
-# Sculpting: before and after, coloured by how far each vertex went.
-supple zoo ball --triangles 81920 -o "$work/ball.ply"
-supple deform "$work/ball.ply" -o "$work/pushed.ply" \
-    move --center 0,0,1.4 --by 0,0,-1.2 --inner 0.3 --outer 1.2
-supple render "$work/ball.ply" --compare "$work/pushed.ply" -o "$out/sculpt-move.png" \
-    --size 1100x460 --small --from 0.7,0.5,1
+# picture NAME SIZE RENDER-ARGUMENTS…: docs/pictures/NAME.png.
+picture() {
+    local name=$1 size=$2
+    shift 2
+    [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
+    echo "$name"
+    supple render "$@" -o "$out/$name.png" --size "$size" --small
+}
+
+# inline NAME SIZE WORDS RENDER-ARGUMENTS…: docs/pictures/NAME.md.
+inline() {
+    local name=$1 size=$2 words=$3
+    shift 3
+    [ "$wanted" = "  " ] || [[ $wanted == *" $name.md "* ]] || return 0
+    echo "$name.md"
+    supple render "$@" -o "$work/inline.png" --size "$size" --small
+    printf '![%s](data:image/png;base64,%s)\n' "$words" "$(base64 -w0 "$work/inline.png")" \
+        > "$out/$name.md"
+}
+
+# Number of the last frame of a scene.
+last_frame() { awk -F'"' '/^end =/ { print int(24 * $2) }' "$1"; }
+
+# Shapes that several pictures show.
 supple zoo bar --triangles 40000 -o "$work/bar.ply"
 supple deform "$work/bar.ply" -o "$work/bent.ply" \
     twist --axis 1,0,0 --degrees 180 --from -2 --to 2 bend --degrees 90 --width 4
-supple render "$work/bar.ply" --compare "$work/bent.ply" -o "$out/sculpt-bend.png" \
-    --size 1100x460 --small --from 0.2,0.4,1
-
-# A painted field as a heat-map.
 supple zoo cow -o "$work/cow.glb"
-supple render "$work/cow.glb" -o "$out/softness.png" --size 800x500 --small --field softness
+supple zoo ball --triangles 5120 -o "$work/ball.ply"
+supple deform "$work/ball.ply" -o "$work/horn.ply" \
+    move --center 0.9,0,0 --by 1.2,0.4,0 --inner 0.3 --outer 1
+supple remesh "$work/horn.ply" -o "$work/even.ply" --feature-angle 180
+supple zoo shoulder -o "$work/shoulder.glb"
+supple skin "$work/shoulder.glb" -o "$work/linear.obj" --time 1
+supple skin "$work/shoulder.glb" -o "$work/kept.obj" --volume --time 1
+supple zoo rigged-bar --triangles 20000 -o "$work/rigged.glb"
+supple skin "$work/rigged.glb" -o "$work/linear-bar.obj" --clip bend --time 1
+supple skin "$work/rigged.glb" -o "$work/kept-bar.obj" --volume --clip bend --time 1
 
-# The figures of the thesis, each at the end of its motion.
+# The zoo on one photograph.
+picture zoo 1200x560 scenes/zoo.toml --from 0.1,0.25,1
+
+# Sculpting: the tool with its regions, a print, exact maps, a figure modelled from a ball.
+move=(scenes/push.toml --sheet 3 --columns 3 --show boundaries,curves --from 1,0.35,0.9)
+picture sculpt-move 400x340 "${move[@]}"
+stamp=(scenes/stamp.toml --sheet 3 --columns 3 --show boundaries --from 0.8,0.35,1)
+picture sculpt-stamp 400x340 "${stamp[@]}"
+bend=("$work/bar.ply" --compare "$work/bent.ply" --from 0.2,0.4,1)
+picture sculpt-bend 1200x420 "${bend[@]}"
+snail=scenes/figures/2-17-snail.toml
+picture sculpt-snail 400x340 "$snail" --sheet 3 --columns 3 --from 1,0.35,0.6
+
+# Flesh that follows the motion, with its masses on their springs.
+flesh=(scenes/cow-flesh.toml --frames 14..37 --sheet 3 --columns 3 --opacity 0.6
+    --show springs,anchors --from 1,0.25,0.7)
+picture secondary-cow 400x360 "${flesh[@]}"
+picture secondary-boxer 300x400 scenes/boxer-flesh.toml --frames 10..32 --sheet 4 --columns 4 \
+    --opacity 0.6 --show springs,skeleton --from 0.5,0.15,1
+
+# Skinning: linear blending beside the same with the volume kept.
+shoulder=("$work/linear.obj" --compare "$work/kept.obj" --label "linear blending|volume kept")
+picture skinning-shoulder 1200x460 "${shoulder[@]}"
+picture skinning-bar 1200x400 "$work/linear-bar.obj" --compare "$work/kept-bar.obj" \
+    --label "linear blending|volume kept" --from 0.25,0.25,1
+
+# Contact: a head through a ring, a camel through walls and bars.
+ring=(scenes/ring.toml --frames 8..62 --sheet 4 --columns 4 --show colliders --from 0.35,0.3,1)
+picture contact-ring 260x420 "${ring[@]}"
+picture contact-ragdoll 300x400 scenes/ragdoll.toml --sheet 4 --columns 4 --show colliders \
+    --from 0.12,0.12,1
+
+# Meshes: even triangles, and a painted field.
+remesh=("$work/horn.ply" --compare "$work/even.ply" --wireframe --from 0.1,0.3,1)
+picture remesh 1200x460 "${remesh[@]}"
+picture softness 800x500 "$work/cow.glb" --field softness
+
+# The figures of the thesis, each at the end of its motion, and the page that holds them.
+page=docs/figures.md
+printf '# The figures of the thesis\n\nMade by `scripts/pictures.sh` from `scenes/figures`.\n\n' > "$page"
+printf '| | |\n|---|---|\n' >> "$page"
 for scene in scenes/figures/*.toml; do
-    supple render "$scene" -o "$out/figures-$(basename "$scene" .toml).png" \
-        --frame "$(awk -F'"' '/^end =/ { print 24 * $2 }' "$scene")" --size 320x220 --small --from 0.3,0.3,1
+    name=$(basename "$scene" .toml)
+    picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" --from 0.3,0.3,1
+    words=$(sed -n '/^#/!q; s/^# *//p' "$scene" | tr '\n' ' ')
+    printf '| ![%s](pictures/figures-%s.png) | %s|\n' "$name" "$name" "$words" >> "$page"
 done
 
-# For rustdoc, which copies no files beside its pages.
-inline() { printf '![%s](data:image/png;base64,%s)\n' "$2" "$(base64 -w0 "$1")"; }
-supple render "$work/ball.ply" --compare "$work/pushed.ply" -o "$work/sculpt.png" \
-    --size 640x280 --small --from 0.7,0.5,1
-inline "$work/sculpt.png" "A ball before and after a move" > "$out/sculpt.md"
-supple render scenes/zoo.toml -o "$work/zoo.png" --size 640x300 --small --from 0.1,0.25,1
-inline "$work/zoo.png" "The zoo" > "$out/zoo.md"
+# For rustdoc.
+inline sculpt 240x220 "A tool pushed into a ball" "${move[@]}"
+inline secondary 240x216 "A cow with its masses on springs" "${flesh[@]}"
+inline skinning 720x300 "A twisted shoulder, linear and with its volume kept" "${shoulder[@]}"
+inline contact 180x250 "A head pulled through a ring" "${ring[@]}"
+inline remesh 720x300 "A pulled ball before and after remeshing" "${remesh[@]}"
+inline zoo 640x300 "The zoo" scenes/zoo.toml --from 0.1,0.25,1

@@ -72,6 +72,15 @@ impl Shell {
         Run { threads: Some(&self.pool), cancel: Some(&CANCEL), progress: None }
     }
 
+    /// Does two things at once, where there are threads for it.
+    pub(crate) fn both<A: Send, B: Send>(
+        &self,
+        first: impl FnOnce() -> A + Send,
+        second: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        self.pool.join(first, second)
+    }
+
     /// Runs `work` with a progress bar that appears after a second, on a terminal only.
     pub(crate) fn with_progress<R>(&self, what: &str, work: impl FnOnce(&Run<'_>) -> R) -> R {
         let bar = self.progress_bar(what);

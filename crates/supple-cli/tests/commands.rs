@@ -223,16 +223,75 @@ fn render_and_demo_write_pictures() {
     let unknown =
         error(folder.path(), &["render", "torus.ply", "-o", "torus.png", "--field", "heat"]);
     assert!(unknown.contains("displacement"), "lists the fields there are: {unknown}");
-    fs::write(folder.path().join("points.obj"), "v 0 0 0\nv 1 0 0\n").unwrap();
     fs::write(folder.path().join("nothing.toml"), "supple = 1\n").unwrap();
-    for file in ["points.obj", "nothing.toml"] {
-        let bare = error(folder.path(), &["render", file, "-o", "bare.png", "--size", "96x64"]);
-        assert!(bare.contains("no triangles"), "{file}: never an empty picture: {bare}");
-    }
+    let bare =
+        error(folder.path(), &["render", "nothing.toml", "-o", "bare.png", "--size", "96x64"]);
+    assert!(bare.contains("nothing to draw"), "never an empty picture: {bare}");
     ok(folder.path(), &["demo", "twist", "-o", "out"]);
     for file in ["index.html", "twist.glb", "twist.png", "twist.toml"] {
         assert!(folder.path().join("out").join(file).exists(), "the demo wrote no {file}");
     }
+}
+
+#[test]
+fn render_draws_points_and_names_those_it_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("points.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\n").unwrap();
+    ok(at, &["render", "points.obj", "-o", "points.png", "--size", "96x64"]);
+    assert!(at.join("points.png").exists(), "points are drawn");
+    fs::write(at.join("far.obj"), "v 0 0 0\nv 1e38 0 0\nv 0 1e38 0\nf 1 2 3\n").unwrap();
+    let far = error(at, &["render", "far.obj", "-o", "far.png", "--size", "96x64"]);
+    assert!(far.contains("vertex 1 is at"), "{far}");
+}
+
+#[test]
+fn render_shows_how_bodies_are_moved() {
+    const SCENE: &str = r#"
+        supple = 1
+        [time]
+        end = 1
+        [[asset]]
+        zoo = "rigged-bar"
+        triangles = 600
+        [[asset.modifier]]
+        kind = "sculpt"
+        [[asset.modifier.op]]
+        kind = "move"
+        center = [0, 0.5, 0]
+        by = [[0, 0.5, 0]]
+        inner = 0.3
+        outer = 1
+        [[asset.modifier]]
+        kind = "secondary"
+        [[asset.modifier.set]]
+        anchor = [1, 0, 0]
+        radius = 1
+        [[collider]]
+        kind = "sphere"
+        radius = 0.5
+        placement = { translate = [0, 2, 0] }
+    "#;
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("scene.toml"), SCENE).unwrap();
+    let picture = |show: &[&str]| {
+        ok(at, &[&["render", "scene.toml", "-o", "o.png", "--size", "96x64"], show].concat());
+        fs::read(at.join("o.png")).unwrap()
+    };
+    let bare = picture(&["--from", "0,0,1"]);
+    for what in ["springs", "skeleton", "colliders", "curves", "boundaries", "anchors"] {
+        assert_ne!(picture(&["--from", "0,0,1", "--show", what]), bare, "{what} is not seen");
+    }
+    let unknown = error(at, &["render", "scene.toml", "-o", "o.png", "--show", "bones"]);
+    assert!(unknown.contains("skeleton") && unknown.contains("anchors"), "{unknown}");
+    zoo(at, "torus", "600", "torus.ply");
+    let nothing = supple(
+        at,
+        &["render", "torus.ply", "-o", "o.png", "--size", "96x64", "--show", "springs,colliders"],
+    );
+    let said = String::from_utf8_lossy(&nothing.stderr);
+    assert!(said.contains("no springs") && said.contains("no colliders"), "{said}");
 }
 
 #[test]

@@ -22,9 +22,6 @@ pub enum CompareError {
         /// Vertices after.
         after: usize,
     },
-    /// A picture could not be taken.
-    #[error(transparent)]
-    Render(#[from] RenderError),
 }
 
 /// How far each vertex moved, in the scene.
@@ -40,8 +37,8 @@ pub fn displacement(before: &Body<'_>, after: &Body<'_>) -> Result<Vec<f32>, Com
     Ok(p.iter().zip(&q).map(|(a, b)| a.distance(*b)).collect())
 }
 
-/// How two bodies are compared.
-#[derive(Clone, Copy, Debug)]
+/// How bodies are compared.
+#[derive(Clone, Debug)]
 pub struct Comparison {
     /// Width and height of one panel, in pixels.
     pub panel: [u32; 2],
@@ -49,49 +46,74 @@ pub struct Comparison {
     pub up: Vec3,
     /// From the subject to the camera; `None` for a three-quarter view.
     pub direction: Option<Vec3>,
+    /// What stands in the corners of the panels.
+    pub captions: [String; 2],
 }
 
 impl Default for Comparison {
     fn default() -> Self {
-        Self { panel: [640, 720], up: Vec3::Y, direction: None }
+        let captions = ["before", "after"].map(str::to_owned);
+        Self { panel: [640, 720], up: Vec3::Y, direction: None, captions }
     }
 }
 
-/// Two panels from the same camera: before, and after with how far each vertex moved as colour.
+/// Two panels from the same camera: before, and after with how far each vertex moved as colour. Bodies
+/// that do not have the same vertices before and after are shown in their paints.
 ///
 /// # Errors
 ///
-/// If the bodies do not have the same vertices, or a picture cannot be taken.
+/// If a picture cannot be taken.
 pub fn before_after(
     renderer: &mut Renderer,
-    before: &Body<'_>,
-    after: &Body<'_>,
+    before: &[Body<'_>],
+    after: &[Body<'_>],
     how: &Comparison,
-) -> Result<Image, CompareError> {
-    let moved = displacement(before, after)?;
+) -> Result<Image, RenderError> {
+    let pairs = before.iter().zip(after);
+    let moved: Option<Vec<Vec<f32>>> = (before.len() == after.len())
+        .then(|| pairs.map(|(p, q)| displacement(p, q).ok()).collect())
+        .flatten();
     let ratio = aspect(how.panel);
     let mut framing = match how.direction {
         Some(direction) => Framing::new(direction, how.up, ratio),
         None => Framing::three_quarter(how.up, ratio),
     };
-    framing = framing.with_room(legend_room(how.panel));
-    let (p, q) = (before.placed(), after.placed());
-    framing.add(&p);
-    framing.add(&q);
+    if moved.is_some() {
+        framing = framing.with_room(legend_room(how.panel));
+    }
     let up = how.up.try_normalize().unwrap_or(Vec3::Y);
-    let floor = p.iter().chain(&q).map(|x| x.dot(up)).fold(f32::INFINITY, f32::min);
-    let panel = |body: Body<'_>, renderer: &mut Renderer| {
+    let mut floor = f32::INFINITY;
+    for body in before.iter().chain(after) {
+        let placed = body.placed();
+        framing.add(&placed);
+        floor = placed.iter().map(|x| x.dot(up)).fold(floor, f32::min);
+    }
+    let mut panel = |bodies: Vec<Body<'_>>| {
         let floor = floor.is_finite().then_some(floor);
-        renderer.render(&View {
-            bodies: vec![body],
-            floor,
-            ..View::through(framing.camera(), how.panel)
-        })
+        let view = View { bodies, floor, ..View::through(framing.camera(), how.panel) };
+        renderer.render(&view)
     };
-    let field = Field { colormap: Some(Colormap::Heat), ..Field::new("moved by", &moved) };
-    let left = panel(before.clone(), renderer)?;
-    let right = panel(Body { field: Some(field), ..after.clone() }, renderer)?;
-    Ok(side_by_side(&[("before", &left), ("after", &right)]))
+    let left = panel(before.to_vec())?;
+    let right = match &moved {
+        Some(moved) => panel(colored(after, moved))?,
+        None => panel(after.to_vec())?,
+    };
+    let [first, second] = &how.captions;
+    Ok(side_by_side(&[(first, &left), (second, &right)]))
+}
+
+/// Bodies in the colours of how far they moved, in the same colours for all, explained once.
+fn colored<'a>(after: &[Body<'a>], moved: &'a [Vec<f32>]) -> Vec<Body<'a>> {
+    let most = moved.iter().flatten().copied().filter(|d| d.is_finite()).fold(0.0, f32::max);
+    let field = |(i, values): (usize, &'a Vec<f32>)| Field {
+        colormap: Some(Colormap::Heat),
+        range: Some([0.0, most]),
+        legend: i == 0,
+        ..Field::new("moved by", values)
+    };
+    let dressed =
+        |(body, field): (&Body<'a>, Field<'a>)| Body { field: Some(field), ..body.clone() };
+    after.iter().zip(moved.iter().enumerate().map(field)).map(dressed).collect()
 }
 
 #[cfg(test)]

@@ -288,6 +288,17 @@ pub(crate) fn replace(format: wgpu::TextureFormat) -> Option<wgpu::ColorTargetSt
     Some(format.into())
 }
 
+/// A colour target that one triangle covers with what replaces it. Said as a blend with nothing: the
+/// software driver compiles a shader that it knows to overwrite everything twice, for whole tiles and
+/// for edges, and here that costs more than it saves.
+pub(crate) const fn cover(format: wgpu::TextureFormat) -> Option<wgpu::ColorTargetState> {
+    Some(wgpu::ColorTargetState {
+        format,
+        blend: Some(wgpu::BlendState::REPLACE),
+        write_mask: wgpu::ColorWrites::ALL,
+    })
+}
+
 /// A colour target that is not drawn on.
 pub(crate) fn untouched(format: wgpu::TextureFormat) -> Option<wgpu::ColorTargetState> {
     let write_mask = wgpu::ColorWrites::empty();

@@ -30,6 +30,9 @@ pub(crate) struct Geometry {
     pub(crate) indices: Vec<[u32; 3]>,
 }
 
+/// The largest coordinate that can be drawn: the square of a distance must be a number.
+pub const FARTHEST: f32 = 1e15;
+
 /// What makes a body impossible to draw.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unfit {
@@ -46,6 +49,17 @@ pub enum Unfit {
     /// The place of the body in the scene is not finite.
     #[error("its transform is not finite")]
     Transform,
+    /// A vertex is so far away that its distances overflow.
+    #[error(
+        "vertex {vertex} is at {position}: coordinates up to {FARTHEST:e} can be drawn; scale the \
+         mesh down, or mend that vertex"
+    )]
+    TooFar {
+        /// Which vertex.
+        vertex: usize,
+        /// Where it is.
+        position: Vec3,
+    },
     /// The mesh contradicts itself.
     #[error(transparent)]
     Defect(#[from] supple::mesh::tri::Defect),
@@ -71,11 +85,15 @@ pub(crate) fn check(body: &Body<'_>) -> Result<(), Unfit> {
     if !body.transform.is_finite() {
         return Err(Unfit::Transform);
     }
-    match body.frame_positions().iter().position(|p| !p.is_finite()) {
-        Some(vertex) => {
-            let position = body.frame_positions()[vertex];
-            Err(supple::mesh::tri::Defect::NotFinite { vertex, position }.into())
-        }
+    let positions = body.frame_positions();
+    if let Some(vertex) = positions.iter().position(|p| !p.is_finite()) {
+        let position = positions[vertex];
+        return Err(supple::mesh::tri::Defect::NotFinite { vertex, position }.into());
+    }
+    let placed = |p: &Vec3| body.transform.transform_point3(*p);
+    let far = |p: &Vec3| placed(p).abs().max_element() > FARTHEST;
+    match positions.iter().position(far) {
+        Some(vertex) => Err(Unfit::TooFar { vertex, position: placed(&positions[vertex]) }),
         None => Ok(()),
     }
 }

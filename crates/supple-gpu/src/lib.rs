@@ -33,6 +33,7 @@ mod renderer;
 mod shade;
 mod shadow;
 pub mod sheet;
+pub mod splat;
 mod surface;
 pub mod text;
 pub mod texture;
@@ -41,7 +42,7 @@ pub mod view;
 
 pub use bodies::bodies_of;
 pub use device::OpenError;
-pub use geometry::Unfit;
+pub use geometry::{FARTHEST, Unfit};
 pub use picture::Image;
 pub use renderer::{MAX_PIXELS, RenderError, Renderer};
 pub use view::View;

@@ -15,7 +15,7 @@
 use std::sync::OnceLock;
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, with_samples, with_veil,
+    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, onto, with_samples, with_veil,
 };
 use crate::shadow::ShadowPass;
 use crate::surface::SurfaceTargets;
@@ -131,11 +131,7 @@ impl OcclusionPass {
 
 /// What the passes over the whole picture have in common.
 fn fullscreen(shader: &wgpu::ShaderModule) -> Recipe<'_> {
-    const TARGETS: &[Option<wgpu::ColorTargetState>] = &[Some(wgpu::ColorTargetState {
-        format: FORMAT,
-        blend: None,
-        write_mask: wgpu::ColorWrites::ALL,
-    })];
+    const TARGETS: &[Option<wgpu::ColorTargetState>] = &[cover(FORMAT)];
     Recipe {
         label: "occlusion",
         shader,

@@ -37,7 +37,7 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, spiral: Spiral) -> f32 {
         let q = clamp(pixel + vec2i(round(direction * max(reach * radius_px, 1.0))), vec2i(0), limit);
         let depth = textureLoad(depth_map, q, 0).r;
         if depth < NOTHING {
-            let v = view_position(vec2f(q) + 0.5, distance_of(depth)) - position;
+            let v = view_position(vec2f(q) + 0.5 + FIRST_SAMPLE, distance_of(depth)) - position;
             let vv = dot(v, v);
             let near = max(1.0 - vv / (radius * radius), 0.0);
             sum += near * near * near * max(dot(v, n) - 0.012 * radius, 0.0) * inverseSqrt(vv + 1e-4 * radius * radius);
@@ -137,7 +137,7 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let turn = pattern(pixel);
     let spiral = Spiral(turn, vec2f(cos(6.2831853 * turn), sin(6.2831853 * turn)));
     let n = from_octahedral(textureLoad(normal_map, pixel, 0).rg);
-    let in_view = view_position(at.xy, distance_of(depth));
+    let in_view = view_position(at.xy + FIRST_SAMPLE, distance_of(depth));
     let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
     // The floor beyond the reach of the bodies is open.
     var open = 1.0;

@@ -1,7 +1,7 @@
 //! Takes pictures: all passes in their order.
 
-use bytemuck::Zeroable as _;
 use glam::Vec3;
+use supple::TriMesh;
 
 use crate::device::{Gpu, OpenError, uniform};
 use crate::draws::{DrawList, Kind, Room, Store, Uploaded};
@@ -16,7 +16,7 @@ use crate::shade::{self, PICTURE, ShadePass};
 use crate::shadow::ShadowPass;
 use crate::surface::{SurfacePass, SurfaceTargets};
 use crate::transparent::{self, TransparentPass, TransparentTargets};
-use crate::view::View;
+use crate::view::{Body, View};
 
 /// Why a picture could not be taken.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +120,17 @@ impl Targets {
     }
 }
 
+/// The size of the picture that makes the driver compile its shaders. No power of two, like most
+/// pictures: the software driver has shaders of their own for textures of such sizes.
+const WARM_UP_SIZE: [u32; 2] = [20, 12];
+
+/// What one picture is drawn from.
+struct Prepared {
+    extent: Extent,
+    frame: Frame,
+    bodies: Uploaded,
+}
+
 /// Bytes after the rows of the readback buffer: the number of transparent fragments.
 const COUNT: u64 = 4;
 
@@ -155,25 +166,15 @@ impl Renderer {
         Ok(renderer)
     }
 
-    /// Lets the driver compile what every picture needs while its bodies are still being prepared: it
-    /// does so at the first draw, on a thread of its own.
+    /// Lets the driver compile what nearly every picture needs while its bodies are still being
+    /// prepared: it does so when it first draws, on a thread of its own.
     fn warm_up(&mut self) {
-        let gpu = &self.gpu;
-        let targets = Targets::new(gpu, [16; 2]);
-        let buffer = self.frame_room.write(gpu, bytemuck::bytes_of(&Frame::zeroed()));
-        let frame = gpu.group(&self.frame_layout, &[buffer.as_entire_binding()]);
-        let mut encoder =
-            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let inputs = (&targets.surface, &self.shadow);
-        self.occlusion.record(gpu, &mut encoder, &frame, inputs, &targets.occlusion);
-        let lit = shade::Input {
-            sketch: &targets.surface,
-            occlusion: &targets.occlusion.result,
-            veil: &self.shadow.passed,
-            veiled: false,
-        };
-        self.shade.record(gpu, &mut encoder, &frame, &lit, &targets.picture);
-        gpu.queue.submit([encoder.finish()]);
+        let triangle = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
+        let view = View::of(vec![Body::new(&triangle)], WARM_UP_SIZE);
+        // A triangle can be drawn; if not, the first picture will tell.
+        if let Ok(prepared) = self.prepare(&view) {
+            self.draw(&view, &prepared);
+        }
     }
 
     /// What draws: the adapter and how it is reached, as `llvmpipe (LLVM 15.0.6, 256 bits), Vulkan`.
@@ -195,22 +196,9 @@ impl Renderer {
     /// If a body contradicts itself, or something is larger than the adapter can take.
     pub fn render(&mut self, view: &View<'_>) -> Result<Image, RenderError> {
         self.check(view)?;
-        let mut list = DrawList::default();
-        for (body, b) in view.bodies.iter().enumerate() {
-            geometry::check(b).map_err(|cause| RenderError::Body { body, cause })?;
-            list.add_body(b, Geometry::new(b));
-        }
-        let points = list.vertices.iter().map(|v| Vec3::from(v.position));
-        let extent = Extent::of(view, points.clone());
-        let frame = Frame::new(view, &extent, points, self.gpu.samples);
-        list.add_ground(ground::sheet(view, &extent));
-        let (needed, allowed) = (list.largest_buffer(), self.gpu.device.limits().max_buffer_size);
-        if needed > allowed || list.indices.len() > u32::MAX as usize / 3 {
-            return Err(RenderError::TooMuch { needed, allowed });
-        }
-        let bodies = self.store.upload(&self.gpu, list);
+        let prepared = self.prepare(view)?;
         let mut image = loop {
-            self.draw(view, &extent, &frame, &bodies);
+            self.draw(view, &prepared);
             let (image, fragments) = self.read_back()?;
             if self.has_room(fragments)? {
                 break image;
@@ -220,12 +208,33 @@ impl Renderer {
         Ok(image)
     }
 
+    /// Brings what is drawn to the GPU.
+    fn prepare(&mut self, view: &View<'_>) -> Result<Prepared, RenderError> {
+        let mut list = DrawList::default();
+        for body in &view.bodies {
+            list.add_body(body, Geometry::new(body));
+        }
+        let points = list.vertices.iter().map(|v| Vec3::from(v.position));
+        let extent = Extent::of(view, points.clone());
+        let frame = Frame::new(view, &extent, points, self.gpu.samples);
+        list.add_ground(ground::sheet(view, &extent));
+        let (needed, allowed) = (list.largest_buffer(), self.gpu.device.limits().max_buffer_size);
+        if needed > allowed || list.indices.len() > u32::MAX as usize / 3 {
+            return Err(RenderError::TooMuch { needed, allowed });
+        }
+        Ok(Prepared { extent, frame, bodies: self.store.upload(&self.gpu, list) })
+    }
+
     fn check(&self, view: &View<'_>) -> Result<(), RenderError> {
         let [width, height] = view.size;
         let largest = self.gpu.device.limits().max_texture_dimension_2d;
         let too_many = u64::from(width) * u64::from(height) > MAX_PIXELS;
         if width == 0 || height == 0 || width.max(height) > largest || too_many {
             return Err(RenderError::Size { width, height, largest });
+        }
+        // Before the camera, which may have been placed by what is wrong with a body.
+        for (body, b) in view.bodies.iter().enumerate() {
+            geometry::check(b).map_err(|cause| RenderError::Body { body, cause })?;
         }
         let c = &view.camera;
         let lens = match c.projection {
@@ -243,7 +252,8 @@ impl Renderer {
     }
 
     /// Records and submits all passes.
-    fn draw(&mut self, view: &View<'_>, extent: &Extent, frame: &Frame, bodies: &Uploaded) {
+    fn draw(&mut self, view: &View<'_>, prepared: &Prepared) {
+        let Prepared { extent, frame, bodies } = prepared;
         let gpu = &self.gpu;
         if self.targets.as_ref().is_none_or(|t| t.size != view.size) {
             self.targets = None;

@@ -1,3 +1,4 @@
 // One sample a pixel: what would be the index of a sample is the level of the texture.
 alias Samples = texture_2d<f32>;
 const SAMPLES: i32 = 1;
+const FIRST_SAMPLE = vec2f(0.0, 0.0);

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, replace, with_samples, with_veil,
+    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, onto, with_samples, with_veil,
 };
 use crate::surface::SurfaceTargets;
 
@@ -60,7 +60,7 @@ impl ShadePass {
                 vertex: "cover",
                 fragment: Some("develop"),
                 buffers: &[],
-                targets: &[replace(PICTURE)],
+                targets: &[cover(PICTURE)],
                 depth: None,
                 samples: 1,
             })

@@ -21,7 +21,7 @@
 //!   the GPU. Eurographics Symposium on Rendering, 2010.
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, replace, storage, untouched,
+    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, onto, storage, untouched,
     with_samples,
 };
 use crate::draws::{Features, Kind, Uploaded, VERTEX_LAYOUT};
@@ -144,7 +144,7 @@ impl TransparentPass {
             vertex: "cover",
             fragment: Some("resolve"),
             buffers: &[],
-            targets: &[replace(LIGHT)],
+            targets: &[cover(LIGHT)],
             depth: None,
             samples: 1,
         });

@@ -3,6 +3,7 @@
 //! Without a graphics adapter these tests pass, except where `CI` is set: there it must be present.
 
 use std::f32::consts::{PI, TAU};
+use std::slice::from_ref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use glam::{Mat4, Vec2, Vec3};
@@ -166,6 +167,29 @@ fn backs_are_lit_like_fronts() {
             brightness(found).abs_diff(brightness(expected)) < 3,
             "{i}: {found:?}, not {expected:?}"
         );
+    }
+}
+
+/// A small ball is brightest where it faces the key light: no point of it is in its own shadow there.
+#[test]
+fn a_distant_ball_throws_no_shadow_on_its_lit_side() {
+    let mesh = sphere(Vec3::ZERO, 1.0, 48);
+    let eye = 12.0 * Vec3::new(0.83, 0.3, 0.5);
+    let projection = Projection::Perspective { fov_y: 0.42 };
+    let camera = Camera { eye, target: Vec3::ZERO, up: Vec3::Y, projection };
+    let view = View { bodies: vec![Body::new(&mesh)], ..View::through(camera, [240, 200]) };
+    let Some(image) = take(&view) else { return };
+    let at = |towards: Vec3| {
+        let (pixel, _) = camera.pixel_of(towards.normalize_or_zero(), view.size).unwrap();
+        let start = 4 * (pixel.y as usize * 240 + pixel.x as usize);
+        brightness([0, 1, 2, 3].map(|k| image.rgba[start + k]))
+    };
+    let (right, away) = (camera.right(), Vec3::Y.cross(camera.right()));
+    // Towards the key light, and from there up to the left.
+    for (left, up, front) in [(0.62, 1.0, 0.62), (0.8, 1.0, 0.4), (0.5, 1.2, 0.3)] {
+        let lit = at(-left * right + up * Vec3::Y - front * away);
+        let side = at(0.9 * right - 0.4 * away);
+        assert!(lit > side + 60, "the lit side has {lit}, the other {side}");
     }
 }
 
@@ -368,8 +392,20 @@ fn before_and_after_stand_side_by_side() {
     let (before, after) = (Body::new(&mesh), Body { positions: Some(&moved), ..Body::new(&mesh) });
     let Some(mut renderer) = renderer() else { return };
     let how = Comparison { panel: [90, 120], ..Comparison::default() };
-    let image = before_after(&mut renderer, &before, &after, &how).unwrap();
-    assert_eq!((image.width, image.height), (184, 120));
+    let mut picture = |before: &Body<'_>, after: &Body<'_>| {
+        let image = before_after(&mut renderer, from_ref(before), from_ref(after), &how).unwrap();
+        assert_eq!((image.width, image.height), (184, 120));
+        image
+    };
+    let told = picture(&before, &after);
+    // Another number of vertices: the same panels, without colours of how far they moved.
+    let finer = sphere(Vec3::ZERO, 1.0, 13);
+    let untold = picture(&before, &Body::new(&finer));
+    let colorful = |image: &Image| {
+        let vivid = |p: &&[u8]| p[..3].iter().max().unwrap() - p[..3].iter().min().unwrap() > 90;
+        image.rgba.chunks_exact(4).filter(vivid).count()
+    };
+    assert!(colorful(&told) > 100 && colorful(&untold) == 0, "{}", colorful(&untold));
 }
 
 #[test]

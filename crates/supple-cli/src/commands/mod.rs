@@ -71,6 +71,12 @@ pub(crate) fn as_mesh(mut asset: Asset) -> Asset {
     if !asset.meshes.is_empty() {
         return asset;
     }
+    // Attributes of several clouds need not agree.
+    if let [cloud] = &mut asset.clouds[..] {
+        let cloud = std::mem::take(cloud);
+        let mesh = TriMesh::new(cloud.positions, Vec::new());
+        return Asset::from_mesh(TriMesh { attributes: cloud.attributes, ..mesh });
+    }
     let points = asset.clouds.drain(..).flat_map(|cloud| cloud.positions).collect();
     Asset::from_mesh(TriMesh::new(points, Vec::new()))
 }

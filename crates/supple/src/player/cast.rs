@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use glam::{DAffine3, DMat4, Mat4, Vec3};
 
-use super::{BodyState, Load, Slot, TICKS_PER_SECOND};
+use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
 use crate::asset::Asset;
 use crate::io::uri::FetchError;
@@ -173,6 +173,7 @@ pub(super) struct Deformed {
     pub(super) warnings: Vec<String>,
     /// One for each modifier of that kind.
     pub(super) secondary: Vec<secondary::Report>,
+    pub(super) guides: Guides,
 }
 
 impl Cast {
@@ -278,20 +279,25 @@ impl Cast {
         let joints = self.matrices(&pose, &state.bones, moment.secs);
         let mut warnings = Vec::new();
         let positions = self.skin(&pose, &joints, &mut warnings, run)?;
-        let mut deformed = Deformed { positions, warnings, secondary: Vec::new() };
+        let guides = Guides::default();
+        let mut deformed = Deformed { positions, warnings, secondary: Vec::new(), guides };
         let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
         let prepared = self.actor.modifiers.iter().zip(&self.prepared);
         for (number, ((modifier, prepared), slot)) in (1..).zip(prepared.zip(&state.slots)) {
             run.check()?;
             let stage = self.stage(moment, prepared);
             let positions = &mut deformed.positions;
+            let before = carried.joints.first().copied();
+            deformed.guides.add_springs(prepared, &slot.memory, &carried.joints);
             let outcome = modifier.deform(&stage, &slot.memory, &mut carried, positions, run);
+            deformed.guides.carry(before, carried.joints.first().copied());
             let frozen = slot.frozen.map(|tick| format!("not finite at tick {tick}, frozen"));
             let (name, kind) = (&self.actor.name, modifier.kind());
             let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
             deformed.warnings.extend(outcome.warning.into_iter().chain(frozen).map(warning));
             deformed.secondary.extend(outcome.secondary);
         }
+        deformed.guides.joints = carried.joints;
         self.freeze_vertices(&mut deformed);
         Ok(deformed)
     }

@@ -49,6 +49,7 @@ mod arena;
 mod cast;
 pub mod clock;
 mod fingerprint;
+mod guide;
 mod resample;
 pub mod source;
 pub mod state;
@@ -69,6 +70,7 @@ use crate::{Asset, Run, secondary};
 
 pub use cast::{Cast, PlayerError};
 pub use clock::{Clock, TICKS_PER_SECOND, When};
+pub use guide::{Guides, Spring};
 pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
 
@@ -116,6 +118,8 @@ pub struct BodyFrame {
     pub positions: Vec<Vec3>,
     /// Unit normals of the deformed surface, weighted by angle.
     pub normals: Vec<Vec3>,
+    /// What moves it, for pictures.
+    pub guides: Guides,
 }
 
 /// How a frame went.
@@ -290,7 +294,7 @@ impl Player {
         run.check()?;
         let (cast, state) = (&self.cast[i], &shot.state.bodies[i]);
         let moment = self.moment(shot.secs);
-        let Deformed { mut positions, mut warnings, secondary } =
+        let Deformed { mut positions, mut warnings, secondary, guides } =
             cast.deform(state, &moment, run)?;
         run.check()?;
         let contacts = &shot.state.contacts;
@@ -302,7 +306,7 @@ impl Player {
         run.check()?;
         let (normals, now) = self.shade(cast, &positions, shot.shaded, run);
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
-        let body = BodyFrame { positions, normals };
+        let body = BodyFrame { positions, normals, guides };
         Ok(Played { body, volume_error, warnings, secondary, contact })
     }
 

@@ -70,6 +70,18 @@ pub enum Orientation {
 pub(super) struct Pieces(Vec<[DVec3; 4]>);
 
 impl Guide {
+    /// Points along it from its start to the time `until`, for pictures; none for a turn in place or a
+    /// curve that makes no sense.
+    #[must_use]
+    pub fn sampled(&self, until: f32, count: u32) -> Vec<Vec3> {
+        let Ok(Ride { way: Way::Along { curve, .. }, .. }) = self.ride(Orientation::Keep, 0.0)
+        else {
+            return Vec::new();
+        };
+        let time = |i: u32| f64::from(until) * f64::from(i) / f64::from(count.max(2) - 1);
+        (0..count).map(|i| curve.at(time(i))[0].as_vec3()).collect()
+    }
+
     /// The motion along the guide, with a twist in radians added.
     pub(super) fn ride(&self, orientation: Orientation, twist: f64) -> Result<Ride, Problem> {
         let along = |curve: Pieces, twist: f64| Ride {

@@ -169,6 +169,16 @@ impl Flesh {
         self.roots.is_empty()
     }
 
+    /// How far each set reaches, with the joints where they are: for pictures.
+    ///
+    /// # Panics
+    ///
+    /// If there is not a matrix for each joint.
+    pub fn radii(&self, joints: &[Mat4]) -> impl Iterator<Item = f64> {
+        assert_eq!(joints.len(), self.joints, "a matrix for each joint");
+        self.roots.iter().map(|root| root.radius * root.scale(joints))
+    }
+
     /// All masses at rest on their anchors.
     ///
     /// # Panics

@@ -1,5 +1,7 @@
 //! Flesh that moves on top of any animation: a handful of masses on springs, and no volume lost.
 //!
+#![doc = include_str!("../../../../docs/pictures/secondary.md")]
+//!
 //! # Method
 //!
 //! A *set* is a mass `q` on a spring of no length, anchored at a point `p` inside the shape that rides on a

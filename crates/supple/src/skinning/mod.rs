@@ -1,5 +1,7 @@
 //! Skinning that keeps volume: what a joint's blend takes away is given back around that joint.
 //!
+#![doc = include_str!("../../../../docs/pictures/skinning.md")]
+//!
 //! # Method
 //!
 //! Linear blending loses volume where joints bend or twist. Here the joints move one at a time, parents

@@ -1,6 +1,8 @@
 //! `supple demo`: built-in scenes, from nothing to files other programs open.
 
 mod page;
+mod remeshed;
+mod scenes;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,9 +14,10 @@ use supple::scene::{Folder, Scene};
 use supple_gpu::Renderer;
 use supple_gpu::sheet::spread_frames;
 
+use self::scenes::{DEMOS, Demo};
 use super::bake::bake_scene;
 use super::render::stage::Stage;
-use super::render::{self, Look};
+use super::render::{self, Look, Sheet};
 use crate::shell::Shell;
 
 /// Play the built-in scenes: each gives a GLB that any viewer opens, a picture and a report
@@ -29,82 +32,6 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-/// A built-in scene.
-struct Demo {
-    name: &'static str,
-    /// What there is to see.
-    what: &'static str,
-    document: &'static str,
-}
-
-const DEMOS: &[Demo] = &[
-    Demo {
-        name: "boxer",
-        what: "Skinned characters: dual quaternions on the left, linear blending on the right.",
-        document: include_str!("../../../../../scenes/boxer.toml"),
-    },
-    Demo {
-        name: "push",
-        what: "Sculpt: a tool pushed into a ball; the volume stays.",
-        document: include_str!("../../../../../scenes/push.toml"),
-    },
-    Demo {
-        name: "twist",
-        what: "Sculpt: a bar twisted by half a turn, exactly, without integration.",
-        document: include_str!("../../../../../scenes/twist.toml"),
-    },
-    Demo {
-        name: "bend",
-        what: "Sculpt: a bar bent by a right angle, its volume restored to rounding.",
-        document: include_str!("../../../../../scenes/bend.toml"),
-    },
-    Demo {
-        name: "three-bone-bar",
-        what: "Skinning: a bar bent at two joints, its volume exactly kept.",
-        document: include_str!("../../../../../scenes/three-bone-bar.toml"),
-    },
-    Demo {
-        name: "muscle-arm",
-        what: "Skinning: painted weights of both signs make the biceps bulge and the crook fold.",
-        document: include_str!("../../../../../scenes/muscle-arm.toml"),
-    },
-    Demo {
-        name: "twisted-shoulder",
-        what: "Skinning: an arm twisted at its shoulder, without the candy wrapper.",
-        document: include_str!("../../../../../scenes/twisted-shoulder.toml"),
-    },
-    Demo {
-        name: "camel",
-        what: "A walk cycle carried forward by a track.",
-        document: include_str!("../../../../../scenes/camel.toml"),
-    },
-    Demo {
-        name: "cow",
-        what: "A recorded path, trailed on a damped spring solved in closed form.",
-        document: include_str!("../../../../../scenes/cow.toml"),
-    },
-    Demo {
-        name: "jelly",
-        what: "Secondary: a shaken jelly, its knobs jiggling at their own frequencies.",
-        document: include_str!("../../../../../scenes/jelly.toml"),
-    },
-    Demo {
-        name: "boxer-flesh",
-        what: "Secondary: thirteen masses put flesh on a boxer's punches.",
-        document: include_str!("../../../../../scenes/boxer-flesh.toml"),
-    },
-    Demo {
-        name: "cow-flesh",
-        what: "Secondary: a cow moved and pulled by hand, with eight masses.",
-        document: include_str!("../../../../../scenes/cow-flesh.toml"),
-    },
-    Demo {
-        name: "draggers",
-        what: "Secondary: hands pull a head to the extreme and let it go.",
-        document: include_str!("../../../../../scenes/draggers.toml"),
-    },
-];
-
 /// How many frames of a scene its picture shows.
 const PICTURED: usize = 4;
 
@@ -112,19 +39,24 @@ const PICTURED: usize = 4;
 #[derive(Debug, Serialize)]
 struct Played {
     demo: &'static str,
+    part: &'static str,
     what: &'static str,
     files: Vec<PathBuf>,
     picture: Option<PathBuf>,
     frames: u32,
     triangles: usize,
     worst_volume_errors: Vec<Option<f64>>,
+    /// Anything else worth a line.
+    notes: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let wanted = |demo: &&Demo| args.name.as_deref().is_none_or(|name| name == demo.name);
     let demos: Vec<_> = DEMOS.iter().filter(wanted).collect();
-    if demos.is_empty() {
-        let names: Vec<_> = DEMOS.iter().map(|demo| demo.name).collect();
+    let remesh = args.name.as_deref().is_none_or(|name| name == remeshed::NAME);
+    if demos.is_empty() && !remesh {
+        let mut names: Vec<_> = DEMOS.iter().map(|demo| demo.name).collect();
+        names.push(remeshed::NAME);
         bail!("no demo '{}'; there are {}", args.name.as_deref().unwrap_or(""), names.join(", "));
     }
     std::fs::create_dir_all(&args.output)
@@ -139,6 +71,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mut played = Vec::new();
     for demo in demos {
         played.push(play(demo, &args.output, renderer.as_mut(), shell)?);
+    }
+    if remesh {
+        played.push(remeshed::play(&args.output, renderer.as_mut(), shell)?);
     }
     let page = args.output.join("index.html");
     page::write(&page, &played)?;
@@ -168,12 +103,14 @@ fn play(
     let meshes = stage.player().cast().iter().map(|cast| cast.rest.meshes[0].triangles.len());
     let played = Played {
         demo: demo.name,
+        part: demo.part,
         what: demo.what,
         files: [vec![document], baked.files].concat(),
         picture,
         frames: baked.frames.len() as u32,
         triangles: meshes.sum(),
         worst_volume_errors: baked.worst_volume_errors,
+        notes: baked.warnings,
     };
     tell(&played, shell)?;
     Ok(played)
@@ -187,10 +124,13 @@ fn picture(
     renderer: &mut Renderer,
     shell: &Shell,
 ) -> anyhow::Result<PathBuf> {
-    let look = Look { size: [960, 640], ..Look::default() };
+    let show = demo.show.to_vec();
+    let look = Look { size: demo.size, show, opacity: demo.opacity, ..Look::default() };
     let frames: Vec<u32> =
         spread_frames(stage.frames() as usize, PICTURED).into_iter().map(|i| i as u32).collect();
-    let sheet = render::sheet_of(stage, &frames, &look, renderer, shell)?;
+    let columns = if demo.size[1] > demo.size[0] { PICTURED as u32 } else { 0 };
+    let layout = Sheet { frames: &frames, columns };
+    let sheet = render::sheet_of(stage, &layout, &look, renderer, shell)?;
     let path = output.join(format!("{}.png", demo.name));
     render::write(&sheet, &path)?;
     Ok(path)

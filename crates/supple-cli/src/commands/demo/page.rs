@@ -19,8 +19,9 @@ const HEAD: &str = r#"<!doctype html>
   h1 { font-weight: 300; letter-spacing: 0.02em; }
   section { background: #fff; border-radius: 8px; padding: 1.5rem; margin: 2rem 0;
             box-shadow: 0 1px 4px #0002; }
-  h2 { margin-top: 0; }
-  img { width: 100%; border-radius: 4px; }
+  h2 { font-weight: 400; margin: 3rem 0 0; }
+  h3 { margin-top: 0; }
+  img { max-width: 100%; border-radius: 4px; }
   table { border-collapse: collapse; }
   td { padding: 0.15rem 1.5rem 0.15rem 0; vertical-align: top; }
   td:first-child { color: #777; }
@@ -31,7 +32,12 @@ const HEAD: &str = r#"<!doctype html>
 /// Writes the page; files are named relative to its folder, so that the folder can be moved.
 pub(super) fn write(path: &Path, played: &[Played]) -> anyhow::Result<()> {
     let mut html = HEAD.to_owned();
+    let mut part = "";
     for one in played {
+        if one.part != part {
+            part = one.part;
+            html.push_str(&format!("<h2>{part}</h2>\n"));
+        }
         // Writing to a string cannot fail.
         let _ = section(&mut html, one);
     }
@@ -41,7 +47,7 @@ pub(super) fn write(path: &Path, played: &[Played]) -> anyhow::Result<()> {
 }
 
 fn section(html: &mut String, played: &Played) -> std::fmt::Result {
-    writeln!(html, "<section>\n<h2>{}</h2>\n<p>{}</p>", played.demo, played.what)?;
+    writeln!(html, "<section>\n<h3>{}</h3>\n<p>{}</p>", played.demo, played.what)?;
     if let Some(picture) = &played.picture {
         writeln!(html, "<img src=\"{}\" alt=\"{}\">", name(picture), played.what)?;
     }
@@ -53,10 +59,18 @@ fn section(html: &mut String, played: &Played) -> std::fmt::Result {
     for error in played.worst_volume_errors.iter().flatten() {
         row("largest volume error", &format!("{:+.3} %", 100.0 * error))?;
     }
+    for note in &played.notes {
+        row("note", &escaped(note))?;
+    }
     let link = |file: &Path| format!("<a href=\"{0}\">{0}</a>", name(file));
     let links: Vec<_> = played.files.iter().map(|file| link(file)).collect();
     row("files", &links.join(", "))?;
     writeln!(html, "</table>\n</section>")
+}
+
+/// Words with nothing in them that HTML would take for its own.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn name(file: &Path) -> String {

@@ -1,6 +1,7 @@
 //! `supple render`: pictures and video without a window.
 
 mod shot;
+mod show;
 pub(crate) mod stage;
 
 use std::io::Write as _;
@@ -15,6 +16,7 @@ use supple_gpu::sheet::{contact_sheet, spread_frames};
 use supple_gpu::{Image, Renderer};
 
 use self::shot::Shot;
+pub(crate) use self::show::Show;
 use self::stage::Stage;
 use crate::shell::Shell;
 
@@ -23,6 +25,7 @@ use crate::shell::Shell;
 /// The ending of the output says what is made: .png for a picture, .webp or .gif for an animation,
 /// .mp4, .mov, .mkv or .webm for video (through ffmpeg, when it is installed).
 #[derive(clap::Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A scene (.toml), a mesh or character, or a folder with a baked GLB
     input: PathBuf,
@@ -38,6 +41,9 @@ pub(crate) struct Args {
     /// Put this many frames on one page
     #[arg(long, value_name = "COUNT")]
     sheet: Option<u32>,
+    /// Columns of the page; about a square of pictures if not given
+    #[arg(long, value_name = "N", requires = "sheet", default_value_t = 0)]
+    columns: u32,
     /// Turn once round the subject in this many frames
     #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"])]
     turntable: Option<u32>,
@@ -47,6 +53,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: Look,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  supple render cow.glb -o cow.png --from 1,0.3,1
+  supple render cow.glb -o softness.png --field softness
+  supple render scene.toml -o moments.png --sheet 4 --columns 4 --size 320x360
+  supple render scene.toml -o take.mp4 --show springs,colliders --opacity 0.6
+  supple render before.ply --compare after.ply -o both.png --label \"before|after\"
+  supple render scan.ply -o round.webp --turntable 48";
 
 /// How it looks and from where.
 #[derive(clap::Args, Clone, Debug)]
@@ -66,6 +81,12 @@ pub(crate) struct Look {
     /// Shade every triangle flat
     #[arg(long)]
     pub(crate) flat: bool,
+    /// Show how the bodies are moved, over the picture
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) show: Vec<Show>,
+    /// How much the bodies cover of what is behind and inside them, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    pub(crate) opacity: f32,
     /// Direction from the subject to the camera; the distance is found by itself
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
     pub(crate) from: Option<Vec3>,
@@ -81,7 +102,7 @@ pub(crate) struct Look {
     /// Which way is up
     #[arg(long, value_name = "AXIS", default_value = "y", value_parser = axis)]
     pub(crate) up: Vec3,
-    /// Words in the corner of the picture
+    /// Words in the corner of the picture; with --compare, of both: "first|second"
     #[arg(long, value_name = "TEXT")]
     pub(crate) label: Option<String>,
 }
@@ -94,6 +115,8 @@ impl Default for Look {
             compare: None,
             wireframe: false,
             flat: false,
+            show: Vec::new(),
+            opacity: 1.0,
             from: None,
             eye: None,
             target: None,
@@ -105,8 +128,9 @@ impl Default for Look {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let mut renderer = Renderer::new()?;
-    let mut stage = Stage::open(&args.input, shell)?;
+    // A driver takes a while to wake up; the input is read meanwhile.
+    let (renderer, stage) = shell.both(Renderer::new, || Stage::open(&args.input, shell));
+    let (mut renderer, mut stage) = (renderer?, stage?);
     match &args.look.compare {
         Some(other) => compare(args, &mut stage, other, &mut renderer, shell)?,
         None => take(args, &mut stage, &mut renderer, shell)?,
@@ -199,21 +223,29 @@ fn sheet(
     let frames = wanted_frames(stage, args.frames.clone())?;
     let spread = spread_frames(frames.len(), count.max(1) as usize);
     let numbers: Vec<u32> = spread.iter().map(|&i| frames.start + i as u32).collect();
-    sheet_of(stage, &numbers, &args.look, renderer, shell)
+    let layout = Sheet { frames: &numbers, columns: args.columns };
+    sheet_of(stage, &layout, &args.look, renderer, shell)
+}
+
+/// Which frames are put on one page, and how.
+pub(crate) struct Sheet<'a> {
+    pub(crate) frames: &'a [u32],
+    /// 0 for about a square of pictures.
+    pub(crate) columns: u32,
 }
 
 /// The given frames on one page.
 pub(crate) fn sheet_of(
     stage: &mut Stage,
-    frames: &[u32],
+    sheet: &Sheet<'_>,
     look: &Look,
     renderer: &mut Renderer,
     shell: &Shell,
 ) -> anyhow::Result<Image> {
-    let shot = Shot::new(stage, frames, look, shell)?;
-    let pictures: Result<Vec<Image>, _> =
-        frames.iter().map(|&frame| shot.take(stage, frame, renderer, shell)).collect();
-    Ok(contact_sheet(&pictures?, 0))
+    let shot = Shot::new(stage, sheet.frames, look, shell)?;
+    let take = |&frame: &u32| shot.take(stage, frame, renderer, shell);
+    let pictures: Result<Vec<Image>, _> = sheet.frames.iter().map(take).collect();
+    Ok(contact_sheet(&pictures?, sheet.columns))
 }
 
 /// The shape and another one, before and after.
@@ -264,6 +296,11 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     let (width, height) = text.split_once(['x', '×']).ok_or_else(wrong)?;
     let number = |part: &str| part.trim().parse::<u32>().ok().filter(|&n| n > 0);
     number(width).zip(number(height)).map(|(w, h)| [w, h]).ok_or_else(wrong)
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|s| (0.0..=1.0).contains(s));
+    share.ok_or_else(|| format!("'{text}' is no share; take a number from 0 to 1"))
 }
 
 /// `x,y,z` without spaces.

@@ -1,5 +1,7 @@
 //! Remeshing: triangles of one size and good shape on the same surface.
 //!
+#![doc = include_str!("../../../../../docs/pictures/remesh.md")]
+//!
 //! # Method
 //!
 //! Ten times over: split edges longer than 4/3 of the wanted length, merge those shorter than 4/5 of it,

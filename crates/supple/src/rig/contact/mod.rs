@@ -1,5 +1,7 @@
 //! Contact: bodies that touch colliders and each other give way instead of entering them.
 //!
+#![doc = include_str!("../../../../../docs/pictures/contact.md")]
+//!
 //! # Method
 //!
 //! *Simulate*: each [`Segment`] of a body is represented by about a hundred of its points. For every
