@@ -52,7 +52,7 @@ fn frames(bench: &Bench<'_>, take: &Take) -> anyhow::Result<()> {
     let (mut player, _) = Player::open(&scene, &folder, &run)?;
     let mut times = Vec::new();
     let (mut deepest, mut steps, mut touching, mut projected) = (0.0_f32, 0, 0, 0);
-    let (mut worst, mut secondary_steps) = (0.0_f64, 0);
+    let (mut worst, mut given, mut secondary_steps) = (0.0_f64, 0.0_f64, 0);
     for i in 0..player.frames() {
         let start = Instant::now();
         let frame = player.frame(i, &run)?;
@@ -62,6 +62,7 @@ fn frames(bench: &Bench<'_>, take: &Take) -> anyhow::Result<()> {
             steps = steps.max(contact.steps);
             touching += u32::from(contact.contacts > 0);
             projected += contact.projected;
+            given = given.max(contact.volume_change.abs());
         }
         let volumes = frame.report.volume_errors.iter().flatten();
         worst = volumes.fold(worst, |w, v| w.max(v.abs()));
@@ -84,7 +85,7 @@ fn frames(bench: &Bench<'_>, take: &Take) -> anyhow::Result<()> {
         note: format!(
             "{} triangles, mean of {} frames of two ticks, {touching} in contact up to {:.3} deep, {steps} \
              collision steps and {secondary_steps} of the sets at most, {projected} vertices projected, \
-             volume {worst:.1e}, {:.1} times linear skinning",
+             volume {worst:.1e}, of which contacts {given:.1e}, {:.1} times linear skinning",
             body.triangles.len(),
             times.len(),
             deepest / size,

@@ -7,8 +7,8 @@ use super::{Cast, Load, PlayerError, State};
 use crate::Run;
 use crate::rig::collider::{Collider, Place, Solid};
 use crate::rig::contact::{
-    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, resolve,
-    segments,
+    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, Segments,
+    Thing, resolve,
 };
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::{SUBSTEPS, Stepper};
@@ -37,7 +37,7 @@ struct Course {
 #[derive(Debug)]
 struct Soft {
     contact: Contact,
-    segments: Vec<Segment>,
+    segments: Segments,
     /// The hull of each segment in the placed rest pose.
     hulls: Vec<Option<Solid>>,
     /// From bind to the placed rest pose, for each joint.
@@ -122,7 +122,7 @@ impl Arena {
                 let soft = self.bodies[*i].as_ref();
                 let mine = |p: &Pressure| {
                     let segment = soft.filter(|_| p.body as usize == *i)?;
-                    Some((ragdoll.bone_of(&segment.segments[p.segment as usize]), *p))
+                    Some((ragdoll.bone_of(&segment.segments.all[p.segment as usize]), *p))
                 };
                 let pressed: Vec<(usize, Pressure)> = pressures.iter().filter_map(mine).collect();
                 let pull = pull.as_ref().map(|path| {
@@ -179,26 +179,30 @@ impl Arena {
         run: &Run<'_>,
     ) -> Report {
         let Some(soft) = &self.bodies[body] else { return Report::default() };
-        let planes: Vec<(usize, Solid, Place, Vec3, f32)> =
-            contacts.meets.iter().flat_map(|m| sides(m, body as u32)).collect();
-        let mut near: Vec<Vec<Obstacle<'_>>> = vec![Vec::new(); soft.segments.len()];
+        let planes: Vec<Side> = (0..)
+            .zip(&contacts.meets)
+            .flat_map(|(number, meet)| sides(number, meet, body as u32))
+            .collect();
+        let mut near: Vec<Vec<Obstacle<'_>>> = vec![Vec::new(); soft.segments.all.len()];
         for touch in contacts.touches.iter().filter(|t| t.body as usize == body) {
             let collider = &self.colliders[touch.collider as usize];
             let segment = touch.segment as usize;
             near[segment].push(Obstacle {
+                thing: Thing::Part(touch.collider, touch.part),
                 solid: &collider.parts[touch.part as usize],
                 place: places[touch.collider as usize],
-                size: collider.size.unwrap_or(2.0 * soft.segments[segment].radius),
+                size: collider.size.unwrap_or(2.0 * soft.segments.all[segment].radius),
                 way_out: Some(touch.normal),
                 solitary: collider.parts.len() == 1,
             });
         }
-        for (segment, solid, place, normal, size) in &planes {
-            near[*segment].push(Obstacle {
-                solid,
-                place: *place,
-                size: *size,
-                way_out: Some(*normal),
+        for side in &planes {
+            near[side.segment].push(Obstacle {
+                thing: Thing::Plane(side.meet),
+                solid: &side.solid,
+                place: side.place,
+                size: side.size,
+                way_out: Some(side.normal),
                 solitary: true,
             });
         }
@@ -206,23 +210,33 @@ impl Arena {
     }
 }
 
-/// The block that one body of a meeting must not enter: the other side of the plane, near the contact.
-fn sides(meet: &Meet, body: u32) -> Vec<(usize, Solid, Place, Vec3, f32)> {
+/// The block that one segment of a meeting must not enter: the other side of the plane, near the contact.
+struct Side {
+    meet: u32,
+    segment: usize,
+    solid: Solid,
+    place: Place,
+    normal: Vec3,
+    size: f32,
+}
+
+/// The blocks that a body must not enter.
+fn sides(number: u32, meet: &Meet, body: u32) -> Vec<Side> {
     let thick = meet.depth + 0.5 * meet.radius;
-    let solid = Solid::cuboid(Vec3::new(meet.radius, thick, meet.radius));
-    let side = |segment: u32, normal: Vec3| {
-        let rotation = Quat::from_rotation_arc(Vec3::Y, normal);
-        let place = Place { rotation, translation: meet.point - thick * normal };
-        (segment as usize, solid.clone(), place, normal, 2.0 * meet.radius)
+    let side = |segment: u32, normal: Vec3| Side {
+        meet: number,
+        segment: segment as usize,
+        solid: Solid::cuboid(Vec3::new(meet.radius, thick, meet.radius)),
+        place: Place {
+            rotation: Quat::from_rotation_arc(Vec3::Y, normal),
+            translation: meet.point - thick * normal,
+        },
+        normal,
+        size: 2.0 * meet.radius,
     };
-    let mut both = Vec::new();
-    if meet.above[0] == body {
-        both.push(side(meet.above[1], meet.normal));
-    }
-    if meet.below[0] == body {
-        both.push(side(meet.below[1], -meet.normal));
-    }
-    both
+    let above = (meet.above[0] == body).then(|| side(meet.above[1], meet.normal));
+    let below = (meet.below[0] == body).then(|| side(meet.below[1], -meet.normal));
+    above.into_iter().chain(below).collect()
 }
 
 impl Course {
@@ -284,8 +298,8 @@ impl Soft {
         let simulated = matches!(cast.actor.motion, Motion::Rigid(_) | Motion::Ragdoll(_));
         let contact = cast.actor.contact.or_else(|| simulated.then(Contact::default))?;
         let rest = cast.rest_matrices();
-        let segments = segments(&cast.body, &rest);
-        let hulls = segments.iter().map(|s| hull_of(&s.posed(&rest[s.joint]))).collect();
+        let segments = Segments::new(&cast.body, &rest);
+        let hulls = segments.all.iter().map(|s| hull_of(&s.posed(&rest[s.joint]))).collect();
         Some(Self { contact, segments, hulls, rest })
     }
 
@@ -306,7 +320,7 @@ impl Soft {
                 hull: hull.as_ref().map(|h| (h, place)),
             }
         };
-        (0..).zip(self.segments.iter().zip(&self.hulls)).map(posed)
+        (0..).zip(self.segments.all.iter().zip(&self.hulls)).map(posed)
     }
 }
 
@@ -331,7 +345,7 @@ fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
         .iter()
         .enumerate()
         .flat_map(|(i, soft)| {
-            soft.iter().flat_map(move |s| (0..s.segments.len()).map(move |k| (i, k, s)))
+            soft.iter().flat_map(move |s| (0..s.segments.all.len()).map(move |k| (i, k, s)))
         })
         .collect();
     let may = |a: &(usize, usize, &Soft), b: &(usize, usize, &Soft)| {
@@ -345,7 +359,7 @@ fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
 
 fn overlap_at_rest(soft: &Soft, a: usize, b: usize) -> bool {
     let inside = |points: usize, hull: usize| {
-        let segment = &soft.segments[points];
+        let segment = &soft.segments.all[points];
         let Some(hull) = &soft.hulls[hull] else { return true };
         segment.posed(&soft.rest[segment.joint]).iter().any(|x| hull.contains(*x))
     };

@@ -298,13 +298,19 @@ impl Player {
             cast.deform(state, &moment, run)?;
         run.check()?;
         let contacts = &shot.state.contacts;
-        let contact = self.arena.give_way(i, contacts, shot.colliders, &mut positions, run);
+        let triangles = &cast.body.mesh.triangles;
+        let touches = contacts.touch(i as u32);
+        let before = touches.then(|| volume(&positions, triangles, run));
+        let mut contact = self.arena.give_way(i, contacts, shot.colliders, &mut positions, run);
         warnings.extend(contact_warning(&cast.actor.name, &contact));
         warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
         run.check()?;
         let (normals, now) = self.shade(cast, &positions, shot.shaded, run);
+        if let (Some(before), Some(rest)) = (before, cast.rest_volume) {
+            contact.volume_change = (now - before) / rest;
+        }
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
         let body = BodyFrame { positions, normals, guides };
         Ok(Played { body, volume_error, warnings, secondary, contact })

@@ -62,9 +62,6 @@ pub struct RoundedBox {
     pub radius: f32,
 }
 
-/// A half-space counts as a box this many times larger than whatever touches it.
-const ENDLESS: f32 = 1e4;
-
 /// Parts at most this many times longer than thick are compact: the paper's sphere suits them.
 const COMPACT: f32 = 2.0;
 
@@ -173,7 +170,7 @@ impl Solid {
                 let [a, b] = *ends;
                 let middle = nearest_on_segment(*ends, body);
                 let along = (b - a).normalize_or_zero();
-                let cut = |end: Vec3| (end - middle).clamp_length_max(2.0 * reach) + middle;
+                let cut = |end: Vec3| (end - middle).clamp_length_max(reach) + middle;
                 let (a, b) = (cut(a), cut(b));
                 RoundedBox {
                     center: 0.5 * (a + b),
@@ -190,7 +187,7 @@ impl Solid {
                 RoundedBox {
                     center: top - deep * normal,
                     rotation: Quat::from_rotation_arc(Vec3::Y, normal),
-                    half: Vec3::new(ENDLESS * reach, deep, ENDLESS * reach),
+                    half: Vec3::new(reach, deep, reach),
                     radius: 0.0,
                 }
             }
@@ -287,12 +284,11 @@ fn hull_region(corners: &[Vec3], body: Vec3, reach: f32) -> RoundedBox {
     let half = 0.5 * around.size();
     let middle = center + rotation * around.center();
     let farthest = corners.iter().map(|&x| x.distance(middle)).fold(0.0, f32::max);
-    if half.max_element() <= COMPACT * half.min_element() && farthest <= 2.0 * reach {
+    if half.max_element() <= COMPACT * half.min_element() && farthest <= reach {
         return RoundedBox { center: middle, rotation, half: Vec3::ZERO, radius: farthest };
     }
     let at = inverse * (body - middle);
-    let (low, high) =
-        ((-half).max(at - 2.0 * reach).min(half), half.min(at + 2.0 * reach).max(-half));
+    let (low, high) = ((-half).max(at - reach).min(half), half.min(at + reach).max(-half));
     RoundedBox {
         center: middle + rotation * (0.5 * (low + high)),
         rotation,
@@ -387,6 +383,6 @@ mod tests {
         assert!((compact.radius - 3.0_f32.sqrt()).abs() < 1e-5, "the paper's sphere: {compact:?}");
         let far =
             hull_region(&[-50.0 * Vec3::X, 50.0 * Vec3::X, Vec3::Y, Vec3::Z], Vec3::ZERO, 1.0);
-        assert!(far.half.max_element() <= 2.001, "cut to what the body reaches: {far:?}");
+        assert!(far.half.max_element() <= 1.001, "cut to what the body reaches: {far:?}");
     }
 }

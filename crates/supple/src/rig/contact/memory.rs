@@ -11,8 +11,12 @@ use crate::rig::collider::{Collider, Place, Probe, Solid};
 const WATCHED: f32 = 0.5;
 /// How far the way out may turn while a contact lasts, in radians a call.
 const MOST_TURN: f32 = 0.06;
-/// Parts farther than this many times a segment's size are forgotten.
-const FAR: f32 = 2.5;
+/// Of solids with at most so many faces, that stand alone, each face is tried as the way out.
+const MOST_FACES: usize = 32;
+/// Faces are a turn back if the cosine between their normal and the last way out is less.
+const TURNS_BACK: f32 = -0.3;
+/// Another way out is taken if it is shorter than this share of the last.
+const KEPT: f32 = 0.6;
 /// A segment that moves farther than this share of its size in one call is looked at on the way.
 const SWEEP: f32 = 0.4;
 /// Most places looked at on the way.
@@ -98,11 +102,18 @@ pub struct Pressure {
     pub normal: Vec3,
     /// How deep it is along that way.
     pub depth: f32,
-    /// Its share of the segment's surface.
+    /// Its share of all that presses in the same contact, by depth: these add up to one.
     pub share: f32,
 }
 
 impl Contacts {
+    /// True if a body is near a collider or in another.
+    #[must_use]
+    pub fn touch(&self, body: u32) -> bool {
+        self.touches.iter().any(|t| t.body == body)
+            || self.meets.iter().any(|m| m.above[0] == body || m.below[0] == body)
+    }
+
     /// Follows the segments to where they are now; `may_meet` says which of them, by their places in
     /// the list, collide with each other. Returns where they press.
     pub fn advance(
@@ -142,16 +153,19 @@ impl Contacts {
         touches: &mut Vec<Touch>,
         pressures: &mut Vec<Pressure>,
     ) {
+        let own = (segment.body, segment.number);
+        let from = self.touches.partition_point(|t| (t.body, t.segment) < own);
+        let to = self.touches.partition_point(|t| (t.body, t.segment) <= own);
+        let known = &self.touches[from..to];
         for (c, posed) in (0..).zip(colliders) {
+            let near = Near::new(segment, &posed.place, sweep);
             for (p, solid) in (0..).zip(&posed.collider.parts) {
-                let key = (segment.body, segment.number, c, p);
-                let same = |t: &&Touch| (t.body, t.segment, t.collider, t.part) == key;
-                let last = self.touches.iter().find(same).map(|t| t.normal);
+                let last = known.iter().find(|t| (t.collider, t.part) == (c, p)).map(|t| t.normal);
                 let solitary = posed.collider.parts.len() == 1;
-                let around = Watch { segment, solid, place: posed.place, sweep, solitary };
+                let around = Watch { near: &near, segment, solid, place: posed.place, solitary };
                 let Some(normal) = around.way_out(last) else { continue };
                 around.press(normal, pressures);
-                let (body, segment) = (segment.body, segment.number);
+                let (body, segment) = own;
                 touches.push(Touch { body, segment, collider: c, part: p, normal });
             }
         }
@@ -162,101 +176,152 @@ fn mean(points: &[Vec3]) -> Vec3 {
     points.iter().sum::<Vec3>() / points.len().max(1) as f32
 }
 
-/// One segment and one part of a collider.
+fn grown(b: &Bounds, by: f32) -> Bounds {
+    Bounds { min: b.min - by, max: b.max + by }
+}
+
+/// The proxies of a segment in the space of a collider.
+struct Near {
+    proxies: Vec<Vec3>,
+    around: Bounds,
+    sweep: Vec3,
+}
+
+impl Near {
+    fn new(segment: &PosedSegment<'_>, place: &Place, sweep: Vec3) -> Self {
+        let inverse = place.inverse();
+        let turn = glam::Mat3::from_quat(inverse.rotation);
+        let proxies: Vec<Vec3> =
+            segment.proxies.iter().map(|x| turn * *x + inverse.translation).collect();
+        let around = Bounds::of(&proxies).unwrap_or(Bounds::EMPTY);
+        Self { proxies, around, sweep: turn * sweep }
+    }
+}
+
+/// One segment and one part of a collider; all in the space of the collider.
 struct Watch<'a> {
+    near: &'a Near,
     segment: &'a PosedSegment<'a>,
     solid: &'a Solid,
     place: Place,
-    sweep: Vec3,
     solitary: bool,
 }
 
 impl Watch<'_> {
-    fn margin(&self) -> f32 {
-        WATCHED * self.segment.segment.radius
+    fn radius(&self) -> f32 {
+        self.segment.segment.radius
     }
 
-    /// The way out now, given the last one; `None` if the two are far apart.
+    fn margin(&self) -> f32 {
+        WATCHED * self.radius()
+    }
+
+    /// The way out now, in the world, given the last one; `None` if the two are far apart.
     fn way_out(&self, last: Option<Vec3>) -> Option<Vec3> {
-        let Some(last) = last else { return self.first_way_out() };
-        if !self.may_be_near(Vec3::ZERO) {
-            return None;
-        }
-        let probes = self.probes(Vec3::ZERO, last);
-        let nearest = nearest(&probes)?;
+        let Some(last) = last else { return Some(self.place.rotation * self.first_way_out()?) };
+        let last = self.place.rotation.inverse() * last;
         let (mut wanted, mut inside) = (Vec3::ZERO, false);
+        let probes = self.probes(Vec3::ZERO, last);
         for probe in probes.iter().filter(|p| p.distance < 0.0) {
             wanted -= probe.distance * probe.normal;
             inside = true;
         }
         if !inside && !self.is_behind(last) {
-            return (nearest.distance < self.margin()).then_some(nearest.normal);
+            let nearest = nearest(&probes)?;
+            return (nearest.distance < self.margin())
+                .then(|| self.place.rotation * nearest.normal);
         }
-        Some(turned(last, wanted.normalize_or(last)))
+        let wanted = wanted.normalize_or(last);
+        let wanted = self.least(last).unwrap_or(wanted);
+        Some(self.place.rotation * turned(last, wanted))
+    }
+
+    /// Out of a box that stands alone: the way that is shortest for all of the segment, but not a turn
+    /// back.
+    fn least(&self, last: Vec3) -> Option<Vec3> {
+        let Solid::Hull { faces, .. } = self.solid else { return None };
+        if !self.solitary || faces.len() > MOST_FACES {
+            return None;
+        }
+        let depth = |n: Vec3| {
+            let behind = self.chords(n).filter(|c| c.0 < self.radius());
+            behind.map(|c| c.1).fold(0.0, f32::max)
+        };
+        let onward = faces.iter().map(|f| f.normal).filter(|n| n.dot(last) > TURNS_BACK);
+        let nearest = |n: &Vec3| 1.0 - n.dot(last);
+        let (mut best, mut least) = (last, (KEPT * depth(last), 0.0));
+        for n in onward {
+            let this = (depth(n), nearest(&n));
+            if this.0 < least.0 || (this.0 == least.0 && this.1 < least.1) {
+                (best, least) = (n, this);
+            }
+        }
+        Some(best)
     }
 
     /// Where a segment that comes near for the first time is first near, the nearest way out.
     fn first_way_out(&self) -> Option<Vec3> {
-        let far = self.sweep.length() / (SWEEP * self.segment.segment.radius);
+        let sweep = self.near.sweep;
+        let far = sweep.length() / (SWEEP * self.radius());
         let stops = far.ceil().clamp(1.0, MOST_SWEEPS) as u32;
-        let first = if stops > 1 { 1 } else { stops };
-        for stop in first..=stops {
-            let back = (stop as f32 / stops as f32 - 1.0) * self.sweep;
-            if !self.may_be_near(back) {
-                continue;
-            }
-            let toward = if stops > 1 { -self.sweep.normalize_or_zero() } else { Vec3::ZERO };
+        let toward = if stops > 1 { -sweep.normalize_or_zero() } else { Vec3::ZERO };
+        for stop in 1..=stops {
+            let back = (stop as f32 / stops as f32 - 1.0) * sweep;
             let probes = self.probes(back, toward);
-            let nearest = nearest(&probes)?;
-            if nearest.distance < self.margin() {
+            if let Some(nearest) = nearest(&probes).filter(|p| p.distance < self.margin()) {
                 return Some(nearest.normal);
             }
         }
         None
     }
 
-    fn may_be_near(&self, shift: Vec3) -> bool {
-        let Some(bounds) = self.solid.bounds() else { return true };
-        let around = self.place.bounds(&bounds);
-        let mut own = Bounds::of(&self.segment.proxies).unwrap_or(Bounds::EMPTY);
-        let margin = Vec3::splat(FAR * self.segment.segment.radius);
-        own = Bounds { min: own.min + shift - margin, max: own.max + shift + margin };
-        own.overlaps(&around)
-    }
-
-    /// What the part says about each proxy, ways out in the world.
+    /// What the part says about each proxy that is near it.
     fn probes(&self, shift: Vec3, toward: Vec3) -> Vec<Probe> {
-        let toward = self.place.rotation.inverse() * toward;
-        let probe = |x: &Vec3| {
-            let probe = self.solid.probe(self.place.to_local(*x + shift), toward);
-            Probe { normal: self.place.rotation * probe.normal, ..probe }
-        };
-        self.segment.proxies.iter().map(probe).collect()
+        let around = self.solid.bounds().map(|b| grown(&b, self.margin()));
+        let own = Bounds { min: self.near.around.min + shift, max: self.near.around.max + shift };
+        if around.is_some_and(|a| !a.overlaps(&own)) {
+            return Vec::new();
+        }
+        let proxies = self.near.proxies.iter().map(|x| *x + shift);
+        proxies
+            .filter(|x| around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all()))
+            .map(|x| self.solid.probe(x, toward))
+            .collect()
     }
 
     /// True if a proxy stands behind the part.
     fn is_behind(&self, normal: Vec3) -> bool {
-        let reach = self.segment.segment.radius;
+        let reach = self.radius();
         self.solitary && self.chords(normal).any(|(enter, _, _)| enter > 0.0 && enter < reach)
     }
 
     /// For each proxy whose way out passes through the part: where it enters and leaves.
     fn chords(&self, normal: Vec3) -> impl Iterator<Item = (f32, f32, Vec3)> {
-        let along = self.place.rotation.inverse() * normal;
-        self.segment.proxies.iter().filter_map(move |x| {
-            let [enter, exit] = self.solid.ray(self.place.to_local(*x), along)?;
-            Some((enter, exit, *x))
+        let around = self.solid.bounds().map(|b| {
+            let behind = if self.solitary { -self.radius() * normal } else { Vec3::ZERO };
+            b.union(&Bounds { min: b.min + behind, max: b.max + behind })
+        });
+        let inside =
+            move |x: &Vec3| around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all());
+        let proxies = self.near.proxies.iter().zip(&self.segment.proxies);
+        proxies.filter(move |(x, _)| inside(x)).filter_map(move |(x, at)| {
+            let [enter, exit] = self.solid.ray(*x, normal)?;
+            Some((enter, exit, *at))
         })
     }
 
     /// Adds how the segment presses.
     fn press(&self, normal: Vec3, pressures: &mut Vec<Pressure>) {
-        let share = 1.0 / self.segment.proxies.len() as f32;
         let (body, segment) = (self.segment.body, self.segment.number);
-        let reach = if self.solitary { self.segment.segment.radius } else { 0.0 };
-        for (_, depth, point) in self.chords(normal).filter(|c| c.0 < reach && c.1 > 0.0) {
-            pressures.push(Pressure { body, segment, point, normal, depth, share });
+        let reach = if self.solitary { self.radius() } else { 0.0 };
+        let first = pressures.len();
+        let mut total = 0.0;
+        let along = self.place.rotation.inverse() * normal;
+        for (_, depth, point) in self.chords(along).filter(|c| c.0 < reach && c.1 > 0.0) {
+            total += depth;
+            pressures.push(Pressure { body, segment, point, normal, depth, share: depth });
         }
+        pressures[first..].iter_mut().for_each(|p| p.share /= total);
     }
 }
 
@@ -333,7 +398,7 @@ fn press_apart(meet: &Meet, a: &PosedSegment<'_>, b: &PosedSegment<'_>) -> [Pres
         point: meet.point,
         normal,
         depth: 0.5 * meet.depth,
-        share: 0.1,
+        share: 1.0,
     };
     [press(a, meet.normal), press(b, -meet.normal)]
 }

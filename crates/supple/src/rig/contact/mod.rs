@@ -18,24 +18,31 @@
 //! ```
 //!
 //! What is before the region is pushed along with it, so nothing enters. `width` is the softness times
-//! the segment's size. Fields of one segment are added; segments follow one another. Vertices inside are
-//! looked for again and pushed again, at most eight times, and what is left inside is projected and reported.
+//! the segment's size. All fields are added and carry all vertices of the body, whichever segment was hit.
+//! Vertices inside are looked for again and pushed again, at most eight times, and what is left inside
+//! is projected and reported.
 //!
 //! # Where we differ from the paper
 //!
 //! - The way out is that of least penetration, remembered over time, not the line between centres of gravity.
 //! - The paper's sphere about a part would make the field of a wall as large as the wall: long and flat
-//!   parts have a box instead, cut to what the body reaches. `e`, `f` vanish at the contact's centroid.
-//! - Pushes that act together are weighed against each other so that the deepest points move as far as
-//!   they must: the parts of a ring would otherwise add up.
-//! - A dent reaches over the joints of the segment that is hit: weighing the push by the segment's own
-//!   weights changed the volume of a falling camel by 7 %.
+//!   parts have a box instead, cut to what the body reaches. Before those that reach beyond the body
+//!   `v = d (∇(βe) × ∇f) = d ((β + ∇β·ρ) n − (∇β·n) ρ)` with `ρ` only along the side on which they do: the field
+//!   above has a ring of flow back into the wall, which pushed the other feet of a camel into the floor,
+//!   and those pushed back, harder each time.
+//! - The paper deforms each segment by its own fields and blends. Blending moved the volume of a falling
+//!   camel by 7 %; here all vertices go through the same fields. Where two segments leave one bar to
+//!   opposite sides, `β` is cut off at the back of the bar instead, so that neither drags the other in.
+//! - What leaves the same part about the same way is one contact, and pushes that act together are weighed
+//!   against each other so that the deepest points move as far as they must: the parts of a ring would
+//!   otherwise add up.
 //! - Bodies that meet are pushed to a plane between them, both by half, which the paper leaves open.
 //!
 //! # Limits
 //!
-//! Where a dent ends at a second joint, volume is kept only about. Segments are treated in turn, so a
-//! mirrored pose gives the mirrored shape only about.
+//! The volume is kept as well as the mesh follows the fields: within 6e-4 for a camel of 19,536
+//! triangles, less well where triangles are larger than a bar is thick. A head goes through a ring of 1.45 its
+//! size; through one of 1.15 it folds.
 //!
 //! # References
 //!
@@ -48,5 +55,5 @@ mod resolve;
 mod segment;
 
 pub use memory::{Contacts, Meet, PosedCollider, PosedSegment, Pressure, Touch};
-pub use resolve::{MOST_PASSES, Obstacle, Report, resolve};
-pub use segment::{Segment, segments};
+pub use resolve::{MOST_PASSES, Obstacle, Report, Thing, resolve};
+pub use segment::{Segment, Segments};

@@ -1,10 +1,10 @@
 //! Moving vertices out of obstacles: detect, push, detect again, and at last project.
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::Segment;
 use super::field::{self, Push};
+use super::{Segment, Segments};
 use crate::Run;
 use crate::mesh::measure::Bounds;
 use crate::rig::collider::{Place, Solid};
@@ -22,13 +22,50 @@ const GAP: f32 = 0.15;
 /// A segment deeper inside than this share of its size is moved as a whole.
 const SWALLOWED: f32 = 1.0;
 
-/// Sweeps that share the work among pushes of one segment, and how much one may be raised.
+/// A segment deeper inside than this share of its size may leave by another face of a solid with at most
+/// so many, if that way is shorter by this factor and no turn back: the least cosine between the two.
+const DEEP: f32 = 0.15;
+const MOST_FACES: usize = 32;
+const SHORTER: f32 = 0.4;
+const TURNS_BACK: f32 = -0.3;
+
+/// Two segments leave one obstacle to opposite sides if the cosine between their ways is less.
+const OPPOSED: f32 = -0.5;
+
+/// Regions are cut at this many times the body's size.
+const BEYOND: f32 = 1.5;
+
+/// Ways out with a larger cosine between them are about the same.
+const ALIKE: f32 = 0.7;
+
+/// A push that must not move what is behind the obstacle fades over at least this share of the
+/// obstacle's thickness.
+const LEAST_FADE: f32 = 1.0;
+
+/// Sweeps that share the work among pushes that act together, and how much one may be raised.
 const SHARING_SWEEPS: usize = 24;
 const MOST_RAISED: f32 = 2.0;
+
+/// Neighbouring vertices with one box around them.
+const BLOCK: usize = 32;
+
+/// Vertices that one task carries.
+const PIECE: usize = 256;
+
+/// What an obstacle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A part of a collider: an obstacle to all segments.
+    Part(u32, u32),
+    /// The plane of a [`Meet`](super::Meet), by its number: an obstacle to the two that meet.
+    Plane(u32),
+}
 
 /// Something convex that a segment must not enter.
 #[derive(Clone, Debug)]
 pub struct Obstacle<'a> {
+    /// What it is.
+    pub thing: Thing,
     /// Its shape.
     pub solid: &'a Solid,
     /// Where it is.
@@ -57,13 +94,28 @@ pub struct Report {
     pub projected: u32,
     /// How far the farthest of them was moved, in scene units.
     pub farthest: f32,
+    /// By how much of its volume the body grew by all this.
+    pub volume_change: f64,
 }
 
-/// A penetration of one segment into one obstacle.
-struct Contact {
-    push: Push,
+/// A penetration into one obstacle.
+struct Contact<'a> {
+    obstacle: &'a Obstacle<'a>,
+    /// The way out, in the world.
+    normal: Vec3,
+    /// How far along it.
+    depth: f32,
+    /// Over which distance a push would fade.
+    width: f32,
+    /// The sum of the depths of the vertices inside, and their middle by depth.
+    weight: f32,
+    center: Vec3,
     /// Where it is deepest.
     deepest: Vec3,
+    /// True if a whole segment is inside.
+    swallowed: bool,
+    /// True if other segments leave the obstacle to the other side: the push must not move them.
+    opposed: bool,
 }
 
 /// Moves the vertices of a body out of obstacles; `near[s]` are those of segment `s`.
@@ -72,7 +124,7 @@ struct Contact {
 /// no room.
 pub fn resolve(
     positions: &mut [Vec3],
-    segments: &[Segment],
+    segments: &Segments,
     near: &[Vec<Obstacle<'_>>],
     softness: f32,
     run: &Run<'_>,
@@ -81,93 +133,284 @@ pub fn resolve(
     if near.iter().all(Vec::is_empty) {
         return report;
     }
+    let near = with_those_of_others(near);
+    let mut points = segments.gather(positions);
+    let mut clouds = clouds(&points, segments, run);
     for _ in 0..MOST_PASSES {
-        let before = report.contacts;
-        for (segment, obstacles) in segments.iter().zip(near).filter(|(_, o)| !o.is_empty()) {
-            let around = segment.bounds(positions);
-            let at: &[Vec3] = positions;
-            let found = run.map_tasks(obstacles.len(), |i| {
-                detect(at, segment, &around, &obstacles[i], softness)
-            });
-            let contacts: Vec<Contact> = found.into_iter().flatten().collect();
-            if !contacts.is_empty() {
-                push_out(positions, segment, &contacts, &mut report, run);
-            }
-        }
-        if report.contacts == before {
+        let contacts = detect_all(&points, &clouds, &near, softness, run);
+        if contacts.is_empty() {
             break;
         }
         report.passes += 1;
+        push_out(&mut points, &clouds, &joined(contacts), &mut report, run);
+        clouds = self::clouds(&points, segments, run);
     }
-    project(positions, segments, near, &mut report, run);
+    project(&mut points, &clouds, &near, &mut report, run);
+    segments.scatter(&points, positions);
     report
 }
 
-/// Finds whether a segment is inside an obstacle, and the push that takes it out.
-fn detect(
-    positions: &[Vec3],
-    segment: &Segment,
-    around: &Bounds,
-    obstacle: &Obstacle<'_>,
+/// Parts of colliders that one segment touches are obstacles to all: a push may move neighbours there.
+fn with_those_of_others<'a>(near: &[Vec<Obstacle<'a>>]) -> Vec<Vec<Obstacle<'a>>> {
+    let mut all: Vec<Obstacle<'a>> = Vec::new();
+    for obstacle in near.iter().flatten().filter(|o| matches!(o.thing, Thing::Part(..))) {
+        if all.iter().all(|o| o.thing != obstacle.thing) {
+            all.push(Obstacle { way_out: None, solitary: false, ..obstacle.clone() });
+        }
+    }
+    let extended = |own: &Vec<Obstacle<'a>>| {
+        let new = all.iter().filter(|o| own.iter().all(|own| own.thing != o.thing));
+        own.iter().chain(new).cloned().collect()
+    };
+    near.iter().map(extended).collect()
+}
+
+/// The vertices of a segment where they are now, with boxes around neighbours.
+struct Cloud<'a> {
+    segment: &'a Segment,
+    boxes: Vec<Bounds>,
+    around: Bounds,
+}
+
+fn clouds<'a>(points: &[Vec3], segments: &'a Segments, run: &Run<'_>) -> Vec<Cloud<'a>> {
+    let cloud = |s: usize| {
+        let segment = &segments.all[s];
+        let around = |block: &[u32]| {
+            block
+                .iter()
+                .map(|&p| points[p as usize])
+                .fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) })
+        };
+        let boxes: Vec<Bounds> = segment.followers.chunks(BLOCK).map(around).collect();
+        let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
+        Cloud { segment, boxes, around }
+    };
+    run.map_tasks(segments.all.len(), cloud)
+}
+
+impl Cloud<'_> {
+    /// The places of the vertices whose boxes touch a region.
+    fn within(&self, reach: Option<Bounds>) -> impl Iterator<Item = u32> {
+        let blocks = self.segment.followers.chunks(BLOCK).zip(&self.boxes);
+        blocks
+            .filter(move |(_, b)| reach.is_none_or(|r| r.overlaps(b)))
+            .flat_map(|(block, _)| block.iter().copied())
+    }
+}
+
+fn detect_all<'a>(
+    points: &[Vec3],
+    clouds: &[Cloud<'_>],
+    near: &'a [Vec<Obstacle<'a>>],
     softness: f32,
-) -> Option<Contact> {
-    let (solid, place) = (obstacle.solid, &obstacle.place);
-    let tolerance = TOLERANCE * obstacle.size;
-    let mut reach = solid.bounds().map(|b| place.bounds(&b));
-    let way_out = obstacle.way_out.map(|n| place.rotation.inverse() * n);
-    if let (Some(reach), Some(n)) = (&mut reach, obstacle.way_out) {
-        // What went right through stands behind, as seen along the way out.
-        let behind = if obstacle.solitary { -2.0 * segment.radius * n } else { Vec3::ZERO };
-        *reach = reach.union(&Bounds { min: reach.min + behind, max: reach.max + behind });
-    }
-    if reach.is_some_and(|r| !r.overlaps(around)) {
-        return None;
-    }
-    let followers = segment.vertices[..segment.followers].iter().map(|v| positions[v.0 as usize]);
-    let inside = |x: &Vec3| reach.is_none_or(|r| x.cmpge(r.min).all() && x.cmple(r.max).all());
-    let close: Vec<Vec3> = followers.filter(inside).map(|x| place.to_local(x)).collect();
-    let n = match way_out {
-        Some(n) if obstacle.solitary => n,
-        toward => mean_way_out(solid, &close, toward.unwrap_or_default(), tolerance)?,
+    run: &Run<'_>,
+) -> Vec<Contact<'a>> {
+    let pairs: Vec<(usize, &'a Obstacle<'a>)> = near
+        .iter()
+        .enumerate()
+        .flat_map(|(s, obstacles)| obstacles.iter().map(move |o| (s, o)))
+        .filter(|(s, o)| {
+            let known = o.way_out.filter(|_| o.solitary);
+            let reach = reach(o, known, clouds[*s].segment.radius);
+            reach.is_none_or(|r| r.overlaps(&clouds[*s].around))
+        })
+        .collect();
+    let found = run.map_tasks(pairs.len(), |i| {
+        let (s, obstacle) = pairs[i];
+        let mut contact = detect(points, &clouds[s], obstacle, softness)?;
+        contact.opposed = opposed(near, s, obstacle.thing, contact.normal);
+        Some(contact)
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// True if other segments leave the same thing to the other side.
+fn opposed(near: &[Vec<Obstacle<'_>>], own: usize, thing: Thing, normal: Vec3) -> bool {
+    let leaves_opposite = |o: &Obstacle<'_>| {
+        o.thing == thing && o.way_out.is_some_and(|other| other.dot(normal) < OPPOSED)
     };
-    let mut chords: Vec<([f32; 2], Vec3)> =
-        close.iter().filter_map(|&x| Some((solid.ray(x, n)?, x))).collect();
-    chords.retain(|c| c.0[1] > tolerance && (obstacle.solitary || c.0[0] < 0.0));
-    chords.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
-    let (mut depth, mut sum, mut weight, mut deepest) = (0.0, Vec3::ZERO, 0.0, Vec3::ZERO);
-    for ([enter, exit], x) in chords {
-        // What is far behind, with nothing in between, is another side of the body.
-        if enter > depth + GAP * segment.radius {
-            break;
+    (0..near.len()).any(|s| s != own && near[s].iter().any(leaves_opposite))
+}
+
+/// Where vertices of a segment may be inside an obstacle, or behind it as seen along the way out, if
+/// they may have come through; `None` is anywhere.
+fn reach(obstacle: &Obstacle<'_>, way_out: Option<Vec3>, radius: f32) -> Option<Bounds> {
+    let around = obstacle.place.bounds(&obstacle.solid.bounds()?);
+    let behind = way_out.map_or(Vec3::ZERO, |n| -2.0 * radius * n);
+    Some(around.union(&Bounds { min: around.min + behind, max: around.max + behind }))
+}
+
+/// Finds whether a segment is inside an obstacle, and how deep.
+fn detect<'a>(
+    points: &[Vec3],
+    cloud: &Cloud<'_>,
+    obstacle: &'a Obstacle<'a>,
+    softness: f32,
+) -> Option<Contact<'a>> {
+    let look = Look { points, cloud, obstacle, softness };
+    let known = obstacle.way_out.filter(|_| obstacle.solitary);
+    let mut best = look.along(known)?;
+    let Some(known) = known else { return Some(best) };
+    let Solid::Hull { faces, .. } = obstacle.solid else { return Some(best) };
+    if best.depth < DEEP * cloud.segment.radius || faces.len() > MOST_FACES {
+        return Some(best);
+    }
+    // Deep along the known way: perhaps it has come round an edge.
+    for face in faces {
+        let normal = obstacle.place.rotation * face.normal;
+        let shorter = |c: &Contact<'_>| c.depth < SHORTER * best.depth;
+        if normal.dot(known) > TURNS_BACK
+            && let Some(other) = look.along(Some(normal)).filter(shorter)
+        {
+            best = other;
         }
-        sum += exit * x;
-        weight += exit;
-        if exit > depth {
-            (depth, deepest) = (exit, x);
+    }
+    Some(best)
+}
+
+/// A segment, seen from an obstacle.
+struct Look<'a, 'b> {
+    points: &'b [Vec3],
+    cloud: &'b Cloud<'b>,
+    obstacle: &'a Obstacle<'a>,
+    softness: f32,
+}
+
+impl<'a> Look<'a, '_> {
+    /// How deep the segment is inside along a way out, or along the mean of the nearest ones.
+    fn along(&self, way_out: Option<Vec3>) -> Option<Contact<'a>> {
+        let Self { points, cloud, obstacle, softness } = *self;
+        let (solid, place, segment) = (obstacle.solid, &obstacle.place, cloud.segment);
+        let tolerance = TOLERANCE * obstacle.size;
+        let reach = reach(obstacle, way_out, segment.radius);
+        let inside = |x: &Vec3| reach.is_none_or(|r| x.cmpge(r.min).all() && x.cmple(r.max).all());
+        let near = cloud.within(reach).map(|p| points[p as usize]).filter(inside);
+        let close: Vec<Vec3> = near.map(|x| place.to_local(x)).collect();
+        let turn = |n: Vec3| place.rotation.inverse() * n;
+        let toward = || obstacle.way_out.map(turn).unwrap_or_default();
+        let n = match way_out {
+            Some(n) => turn(n),
+            None => mean_way_out(solid, &close, toward(), tolerance)?,
+        };
+        let mut chords: Vec<([f32; 2], Vec3)> =
+            close.iter().filter_map(|&x| Some((solid.ray(x, n)?, x))).collect();
+        chords.retain(|c| c.0[1] > tolerance && (obstacle.solitary || c.0[0] < 0.0));
+        chords.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
+        let (mut depth, mut sum, mut weight, mut deepest) = (0.0, Vec3::ZERO, 0.0, Vec3::ZERO);
+        for ([enter, exit], x) in chords {
+            // What is far behind, with nothing in between, is another side of the body.
+            if enter > depth + GAP * segment.radius {
+                break;
+            }
+            sum += exit * x;
+            weight += exit;
+            if exit > depth {
+                (depth, deepest) = (exit, x);
+            }
         }
+        let depth = (depth > 0.0).then_some(depth + 0.5 * tolerance)?;
+        Some(Contact {
+            obstacle,
+            normal: place.rotation * n,
+            depth,
+            width: softness * segment.radius,
+            weight,
+            center: place.to_world(sum / weight),
+            deepest: place.to_world(deepest),
+            swallowed: depth > SWALLOWED * segment.radius,
+            opposed: false,
+        })
     }
-    if depth == 0.0 {
-        return None;
+}
+
+impl Contact<'_> {
+    /// The field that takes the body, which is inside a box, out.
+    fn push(&self, body: &Bounds) -> Push {
+        let Obstacle { solid, place, .. } = self.obstacle;
+        let reach = 0.5 * body.diagonal();
+        let mut region = solid.region(place.to_local(body.center()), BEYOND * reach);
+        region.center = place.to_world(region.center);
+        region.rotation = (place.rotation * region.rotation).normalize();
+        let (normal, depth, width) = (self.normal, self.depth, self.width);
+        let mut push = Push {
+            region,
+            normal,
+            depth,
+            strength: depth,
+            center: self.center,
+            width,
+            along: Vec3::ZERO,
+            back: f32::NEG_INFINITY,
+            fade: f32::MAX,
+        };
+        if self.swallowed {
+            // The region takes in all of the body, which then moves as it is.
+            (push.region.half, push.region.radius) = (Vec3::ZERO, 8.0 * (reach + depth));
+            push.region.center = body.center();
+        } else if region.half != Vec3::ZERO {
+            make_room_aside(&mut push, body);
+        }
+        if self.opposed && !self.swallowed {
+            self.spare_what_is_behind(&mut push);
+        }
+        push
     }
-    let center = place.to_world(sum / weight);
-    let mut region = solid.region(place.to_local(around.center()), 0.5 * around.diagonal());
-    region.center = place.to_world(region.center);
-    region.rotation = (place.rotation * region.rotation).normalize();
-    let depth = depth + 0.5 * tolerance;
-    if depth > SWALLOWED * segment.radius {
-        // The region takes in all of the segment, which then moves as it is.
-        (region.half, region.radius) = (Vec3::ZERO, 8.0 * (around.diagonal() + depth));
-        region.center = around.center();
+
+    /// Lets the push fade out between the deepest vertex and the back of the obstacle, where others are
+    /// that must not be pushed into it.
+    fn spare_what_is_behind(&self, push: &mut Push) {
+        let Obstacle { solid, place, .. } = self.obstacle;
+        let n = place.rotation.inverse() * self.normal;
+        let Some([enter, exit]) = solid.ray(place.to_local(self.deepest), n) else { return };
+        let thick = exit - enter;
+        if !thick.is_finite() {
+            return;
+        }
+        let height = self.normal.dot(self.deepest - push.center);
+        push.back = height.max(height + enter + LEAST_FADE * thick);
+        push.fade = (push.back - height - enter).max(LEAST_FADE * thick);
     }
-    let push = Push {
-        region,
-        normal: place.rotation * n,
-        depth,
-        strength: depth,
-        center,
-        width: softness * segment.radius,
+
+    /// One contact out of two with the same obstacle and about the same way out.
+    fn join(&mut self, other: &Self) {
+        let (a, b) = (self.weight, other.weight);
+        let mean = |x: f32, y: f32| (a * x + b * y) / (a + b);
+        if other.depth > self.depth {
+            self.deepest = other.deepest;
+        }
+        let normal = (a * self.normal + b * other.normal).normalize_or(self.normal);
+        let along = |c: &Self| c.depth / c.normal.dot(normal).max(ALIKE);
+        self.depth = along(self).max(along(other));
+        self.normal = normal;
+        self.width = mean(self.width, other.width);
+        self.center = (a * self.center + b * other.center) / (a + b);
+        self.weight = a + b;
+        self.swallowed |= other.swallowed;
+        self.opposed |= other.opposed;
+    }
+}
+
+/// Before something long or flat the body makes room only along the side on which that reaches farther
+/// beyond the body, to both ends from the body's middle. So nothing flows back where the obstacle ends,
+/// which would push the body's other parts into it.
+fn make_room_aside(push: &mut Push, body: &Bounds) {
+    let m = Mat3::from_quat(push.region.rotation);
+    let axes = [m.x_axis, m.y_axis, m.z_axis];
+    let slope = |k: usize| axes[k].dot(push.normal).abs();
+    let up = (0..3).fold(0, |a, b| if slope(b) > slope(a) { b } else { a });
+    let beyond = |k: usize| {
+        let own = 0.5 * axes[k].abs().dot(body.size());
+        let aside = axes[k].dot(body.center() - push.region.center).abs();
+        push.region.half[k] - aside - own
     };
-    Some(Contact { push, deepest: place.to_world(deepest) })
+    let (a, b) = ((up + 1) % 3, (up + 2) % 3);
+    let (across, along) = if beyond(a) > beyond(b) { (a, b) } else { (b, a) };
+    if beyond(across) < 0.0 {
+        return;
+    }
+    push.center += axes[across].dot(body.center() - push.center) * axes[across];
+    let flat = axes[along] - axes[along].dot(push.normal) * push.normal;
+    push.along = flat.normalize_or_zero();
 }
 
 /// Of the vertices inside, the mean of the ways out, by depth.
@@ -181,47 +424,59 @@ fn mean_way_out(solid: &Solid, points: &[Vec3], toward: Vec3, tolerance: f32) ->
     (deepest > tolerance).then(|| sum.normalize_or(toward.normalize_or(Vec3::Y)))
 }
 
-/// Carries the vertices of a segment, as far as they follow it, through the sum of its pushes.
+/// What leaves the same obstacle about the same way is one contact.
+fn joined(contacts: Vec<Contact<'_>>) -> Vec<Contact<'_>> {
+    let mut joined: Vec<Contact<'_>> = Vec::new();
+    for contact in contacts {
+        let alike = |c: &&mut Contact<'_>| {
+            c.obstacle.thing == contact.obstacle.thing && c.normal.dot(contact.normal) > ALIKE
+        };
+        match joined.iter_mut().find(alike) {
+            Some(known) => known.join(&contact),
+            None => joined.push(contact),
+        }
+    }
+    joined
+}
+
+/// Carries all vertices through the sum of the pushes of contacts.
 fn push_out(
-    positions: &mut [Vec3],
-    segment: &Segment,
-    contacts: &[Contact],
+    points: &mut [Vec3],
+    clouds: &[Cloud<'_>],
+    group: &[Contact<'_>],
     report: &mut Report,
     run: &Run<'_>,
 ) {
-    let pushes = share(contacts);
-    let steps = field::steps(&pushes, 2.0 * segment.radius);
+    let body = clouds.iter().fold(Bounds::EMPTY, |b, c| b.union(&c.around));
+    let pushes = share(group, group.iter().map(|c| c.push(&body)).collect());
+    let pieces = points.len().div_ceil(PIECE);
+    let piece = |i: usize| &points[i * PIECE..((i + 1) * PIECE).min(points.len())];
+    let steepest = run.map_tasks(pieces, |i| field::steepest(piece(i), &pushes));
+    let steps = field::steps(steepest.into_iter().fold(0.0, f32::max));
     report.steps += steps;
-    report.contacts += contacts.len() as u32;
-    let deepest = contacts.iter().map(|c| c.push.depth).fold(0.0, f32::max);
+    report.contacts += group.len() as u32;
+    let deepest = group.iter().map(|c| c.depth).fold(0.0, f32::max);
     report.deepest = report.deepest.max(deepest);
-    let mut points: Vec<Vec3> = segment.vertices.iter().map(|v| positions[v.0 as usize]).collect();
-    run.for_each_piece(&mut points, 256, |_, piece| field::carry(piece, &pushes, steps));
-    for (&(i, weight), to) in segment.vertices.iter().zip(points) {
-        let x = &mut positions[i as usize];
-        // Where it follows fully it goes there exactly.
-        *x = if weight >= 1.0 - 1e-6 { to } else { *x + weight * (to - *x) };
-    }
+    run.for_each_piece(points, PIECE, |_, piece| field::carry(piece, &pushes, steps));
 }
 
 /// Sets the strengths of pushes that act together, so that each deepest point moves as far as it has
 /// to and neighbours do not add up: Gauss–Seidel on `Σ_j a_j n_i·u_j(x_i) = d_i`, `a ≥ 0`.
-fn share(group: &[Contact]) -> Vec<Push> {
-    let mut pushes: Vec<Push> = group.iter().map(|c| c.push).collect();
+fn share(group: &[Contact<'_>], mut pushes: Vec<Push>) -> Vec<Push> {
     if pushes.len() < 2 {
         return pushes;
     }
-    let unit = |p: &Push| Push { strength: 1.0, ..*p };
-    let response = |i: &Contact, j: &Contact| {
-        if std::ptr::eq(i, j) {
+    let unit: Vec<Push> = pushes.iter().map(|p| Push { strength: 1.0, ..*p }).collect();
+    let response = |i: usize, j: usize| {
+        if i == j {
             return 1.0;
         }
-        i.push
-            .normal
-            .dot(unit(&j.push).velocity(i.deepest + 0.5 * i.push.depth * i.push.normal, 0.5))
+        let at = group[i].deepest + 0.5 * group[i].depth * group[i].normal;
+        group[i].normal.dot(unit[j].velocity(at, 0.5))
     };
+    let all = 0..pushes.len();
     let matrix: Vec<Vec<f32>> =
-        group.iter().map(|i| group.iter().map(|j| response(i, j)).collect()).collect();
+        all.clone().map(|i| all.clone().map(|j| response(i, j)).collect()).collect();
     for _ in 0..SHARING_SWEEPS {
         for i in 0..pushes.len() {
             let others: f32 = (0..pushes.len())
@@ -238,36 +493,41 @@ fn share(group: &[Contact]) -> Vec<Push> {
 
 /// Moves what is still inside straight out.
 fn project(
-    positions: &mut [Vec3],
-    segments: &[Segment],
+    points: &mut [Vec3],
+    clouds: &[Cloud<'_>],
     near: &[Vec<Obstacle<'_>>],
     report: &mut Report,
     run: &Run<'_>,
 ) {
-    for (segment, obstacles) in segments.iter().zip(near) {
-        if obstacles.is_empty() {
-            continue;
+    let at: &[Vec3] = points;
+    let moved = run.map_tasks(clouds.len(), |s| {
+        let hit = |o: &&Obstacle<'_>| {
+            let around = o.solid.bounds().map(|b| o.place.bounds(&b));
+            around.is_none_or(|r| r.overlaps(&clouds[s].around))
+        };
+        let obstacles: Vec<&Obstacle<'_>> = near[s].iter().filter(hit).collect();
+        let mut places: Vec<u32> = obstacles
+            .iter()
+            .flat_map(|o| clouds[s].within(o.solid.bounds().map(|b| o.place.bounds(&b))))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        let out = |p: &u32| Some((*p, projected(at[*p as usize], &obstacles)?));
+        places.iter().filter_map(out).collect::<Vec<_>>()
+    });
+    for (p, (to, notable)) in moved.into_iter().flatten() {
+        let x = &mut points[p as usize];
+        if notable {
+            report.projected += 1;
+            report.farthest = report.farthest.max(x.distance(to));
         }
-        let at: &[Vec3] = positions;
-        let moved = run.map(segment.vertices.len(), |k| {
-            let x = at[segment.vertices[k].0 as usize];
-            projected(x, obstacles)
-        });
-        for (&(i, _), to) in segment.vertices.iter().zip(moved) {
-            let Some((to, notable)) = to else { continue };
-            let x = &mut positions[i as usize];
-            if notable {
-                report.projected += 1;
-                report.farthest = report.farthest.max(x.distance(to));
-            }
-            *x = to;
-        }
+        *x = to;
     }
 }
 
 /// Where a point leaves all obstacles, and whether that is farther than a rounding; `None` if it is
 /// outside.
-fn projected(x: Vec3, obstacles: &[Obstacle<'_>]) -> Option<(Vec3, bool)> {
+fn projected(x: Vec3, obstacles: &[&Obstacle<'_>]) -> Option<(Vec3, bool)> {
     let (mut at, mut notable) = (x, false);
     for _ in 0..MOST_PASSES {
         let before = at;

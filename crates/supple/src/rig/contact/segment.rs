@@ -2,25 +2,33 @@
 
 use glam::{Mat4, Vec3};
 
-use crate::mesh::measure::Bounds;
+use crate::Run;
+use crate::mesh::bvh::along_curve;
 use crate::rig::Body;
 
 /// Points that stand for a segment while contacts are simulated.
 const PROXIES: usize = 96;
 
-/// Vertices that follow a joint by less than this are not looked at when contacts are found.
+/// Vertices that follow a joint by less than this, and another by more, are not looked at when contacts
+/// of the joint's segment are found.
 const FOLLOWS: f32 = 0.25;
+
+/// A body as what gives way: its segments, and its vertices in an order of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segments {
+    /// One for each joint that has vertices of its own.
+    pub all: Vec<Segment>,
+    /// All vertices; those near each other are close together.
+    order: Vec<u32>,
+}
 
 /// What moves with one joint (or with several that move as one).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     /// Its joint.
     pub joint: usize,
-    /// Its vertices and those of the segments it blends with, with how much each follows: a dent reaches
-    /// over the joint, so that nothing is lost where segments blend.
-    pub vertices: Vec<(u32, f32)>,
-    /// How many of those, which come first, follow enough to be looked at for contacts.
-    pub followers: usize,
+    /// Its vertices, as places in the order of [`Segments`].
+    pub(super) followers: Vec<u32>,
     /// Some of its vertices, where they are bound, spread evenly.
     pub proxies: Vec<Vec3>,
     /// Largest distance of its vertices from their mean, where they are bound, times the scale of the
@@ -28,48 +36,53 @@ pub struct Segment {
     pub radius: f32,
 }
 
-/// The segments of a body, one for each joint that has vertices of its own.
-#[must_use]
-pub fn segments(body: &Body, rest: &[Mat4]) -> Vec<Segment> {
-    let Some(weights) = &body.mesh.skin_weights else { return Vec::new() };
-    let mut neighbours = vec![vec![false; body.joints.len()]; body.joints.len()];
-    for i in 0..body.mesh.positions.len() {
-        let row: Vec<usize> =
-            weights.of(i).filter(|(_, w)| *w > 0.0).map(|(j, _)| usize::from(j)).collect();
-        for &a in &row {
-            row.iter().for_each(|&b| neighbours[a][b] = true);
+impl Segments {
+    /// The segments of a body; `rest` is from bind to the rest pose, for each joint.
+    #[must_use]
+    pub fn new(body: &Body, rest: &[Mat4]) -> Self {
+        let order = along_curve(&body.mesh.positions, &Run::default());
+        let all = (0..body.joints.len()).filter_map(|j| segment(body, rest, &order, j)).collect();
+        Self { all, order }
+    }
+
+    /// The positions in the order of the segments.
+    pub(super) fn gather(&self, positions: &[Vec3]) -> Vec<Vec3> {
+        self.order.iter().map(|&i| positions[i as usize]).collect()
+    }
+
+    /// The positions back in the order of the body.
+    pub(super) fn scatter(&self, points: &[Vec3], positions: &mut [Vec3]) {
+        for (&i, x) in self.order.iter().zip(points) {
+            positions[i as usize] = *x;
         }
     }
-    let segment = |joint: usize| {
-        let near = &neighbours[joint];
-        let mut vertices = Vec::new();
-        let mut own = Vec::new();
-        for i in 0..body.mesh.positions.len() {
-            let total: f32 = weights.of(i).map(|(_, w)| w).sum();
-            let of =
-                |j: usize| weights.of(i).find(|(k, _)| usize::from(*k) == j).map_or(0.0, |w| w.1);
-            let followed: f32 =
-                weights.of(i).filter(|(j, _)| near[usize::from(*j)]).map(|(_, w)| w).sum();
-            if followed > 0.0 {
-                vertices.push((of(joint) < FOLLOWS, i as u32, followed / total));
-            }
-            if of(joint) >= 0.5 {
-                own.push(body.mesh.positions[i]);
-            }
+}
+
+fn segment(body: &Body, rest: &[Mat4], order: &[u32], joint: usize) -> Option<Segment> {
+    let weights = body.mesh.skin_weights.as_ref()?;
+    let (mut followers, mut own) = (Vec::new(), Vec::new());
+    for (place, &i) in (0..).zip(order) {
+        let row = || weights.of(i as usize);
+        let total: f32 = row().map(|(_, w)| w).sum();
+        let most = row().map(|(_, w)| w).fold(0.0, f32::max);
+        let Some((_, weight)) = row().find(|(j, w)| usize::from(*j) == joint && *w > 0.0) else {
+            continue;
+        };
+        if weight >= FOLLOWS * total || weight >= most {
+            followers.push(place);
         }
-        if own.len() < 4 {
-            return None;
+        if weight >= 0.5 * total {
+            own.push(body.mesh.positions[i as usize]);
         }
-        vertices.sort_by_key(|v| (v.0, v.1));
-        let followers = vertices.iter().filter(|v| !v.0).count();
-        let vertices = vertices.into_iter().map(|(_, i, w)| (i, w)).collect();
-        let scale = rest.get(joint).map_or(1.0, |m| m.determinant().abs().cbrt());
-        let mean = own.iter().sum::<Vec3>() / own.len() as f32;
-        let radius = scale * own.iter().map(|x| x.distance(mean)).fold(0.0, f32::max);
-        let proxies = spread(&own, PROXIES);
-        (radius > 0.0).then_some(Segment { joint, vertices, followers, proxies, radius })
-    };
-    (0..body.joints.len()).filter_map(segment).collect()
+    }
+    if own.len() < 4 {
+        return None;
+    }
+    let scale = rest.get(joint).map_or(1.0, |m| m.determinant().abs().cbrt());
+    let mean = own.iter().sum::<Vec3>() / own.len() as f32;
+    let radius = scale * own.iter().map(|x| x.distance(mean)).fold(0.0, f32::max);
+    let proxies = spread(&own, PROXIES);
+    (radius > 0.0).then_some(Segment { joint, followers, proxies, radius })
 }
 
 /// `count` of the points, each as far from those before it as can be.
@@ -96,15 +109,5 @@ impl Segment {
     #[must_use]
     pub fn posed(&self, joint: &Mat4) -> Vec<Vec3> {
         self.proxies.iter().map(|x| joint.transform_point3(*x)).collect()
-    }
-
-    /// The box around those of its vertices that are looked at.
-    #[must_use]
-    pub fn bounds(&self, positions: &[Vec3]) -> Bounds {
-        let followers = &self.vertices[..self.followers];
-        followers
-            .iter()
-            .map(|v| positions[v.0 as usize])
-            .fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) })
     }
 }

@@ -1,6 +1,6 @@
 //! The bones of one body, stepped by the physics library.
 
-use glam::{Mat4, Quat, Vec3};
+use glam::{Mat3, Mat4, Quat, Vec3};
 use rapier3d::dynamics::{
     IntegrationParameters, MotorModel, RigidBodyBuilder, RigidBodyHandle, SphericalJointBuilder,
 };
@@ -16,11 +16,8 @@ use crate::rig::contact::{Pressure, Segment};
 /// Substeps of a tick.
 pub const SUBSTEPS: u32 = 4;
 
-/// The substep that stiffness is limited for, in seconds.
-const SUBSTEP_SECS: f32 = 1.0 / 480.0;
-
-/// Share of a segment's surface that carries it when the contact has its nominal stiffness.
-const NOMINAL_SHARE: f32 = 0.1;
+/// Sweeps over the contacts of a bone.
+const SWEEPS: usize = 4;
 
 struct Bone {
     /// Centre of mass at rest, in the world.
@@ -29,6 +26,29 @@ struct Bone {
     mass: MassProperties,
     /// The bone it hangs on, and where, in the world at rest.
     hangs: Option<(usize, Vec3)>,
+}
+
+impl Bone {
+    /// The inverse of its inertia, in the world.
+    fn inverse_inertia(&self, now: &BoneState) -> Mat3 {
+        let axes = Mat3::from_quat(now.place.rotation * self.mass.principal_inertia_local_frame);
+        axes * Mat3::from_diagonal(self.mass.inv_principal_inertia) * axes.transpose()
+    }
+}
+
+/// A contact of a bone as a spring and a damper that act implicitly, so no stiffness is too high: the
+/// impulse `λ ≥ 0` with `mobility λ + give λ + speed = wanted`.
+struct Support {
+    normal: Vec3,
+    /// From the bone's centre of mass to the contact.
+    arm: Vec3,
+    /// Speed out of the obstacle that a unit impulse gives.
+    mobility: f32,
+    /// Speed that a unit impulse leaves unsatisfied.
+    give: f32,
+    /// Speed that takes the bone out.
+    wanted: f32,
+    impulse: f32,
 }
 
 /// A body as bones.
@@ -146,8 +166,9 @@ impl Ragdoll {
     /// Begins a tick, or part of one.
     #[must_use]
     pub fn begin_tick(&self, state: &RigidState, dt_secs: f32) -> Stepper<'_> {
-        let (world, handles) = self.world(state, dt_secs / SUBSTEPS as f32);
-        Stepper { ragdoll: self, world, handles }
+        let step_secs = dt_secs / SUBSTEPS as f32;
+        let (world, handles) = self.world(state, step_secs);
+        Stepper { ragdoll: self, world, handles, step_secs }
     }
 
     /// The bones as the physics library knows them.
@@ -187,29 +208,63 @@ impl Ragdoll {
         (world, handles)
     }
 
-    /// Forces of the contacts on one bone, with the points they act on.
-    fn contact_forces<'a>(
+    /// The contacts of a bone that is now somewhere; `step_secs` is the time they act.
+    fn supports<'a>(
         &self,
         bone: usize,
         now: &BoneState,
         pressed: impl Iterator<Item = &'a Pressure>,
-    ) -> Vec<(Vec3, Vec3)> {
+        step_secs: f32,
+    ) -> Vec<Support> {
         let omega = std::f32::consts::TAU * self.params.contact_frequency;
-        let mass = self.bones[bone].mass.mass();
-        // What an explicit substep bears.
-        let most = 0.1 * mass / SUBSTEP_SECS;
-        let stiffness = (self.total_mass * omega * omega / NOMINAL_SHARE).min(most / SUBSTEP_SECS);
-        let damping = 2.0 * self.params.contact_damping * (stiffness * mass).sqrt();
-        let force = |p: &Pressure| {
-            let velocity = now.velocity + now.spin.cross(p.point - now.place.translation);
-            let closing = -velocity.dot(p.normal);
-            let damping = (damping * p.share).min(most * p.share / NOMINAL_SHARE);
-            let push = (stiffness * p.share * p.depth + damping * closing).max(0.0);
-            let slide = velocity + closing * p.normal;
-            let hold = self.params.friction * push * slide / (slide.length() + SLOW);
-            (push * p.normal - hold, p.point)
+        let inverse = self.bones[bone].inverse_inertia(now);
+        let inverse_mass = 1.0 / self.bones[bone].mass.mass();
+        let support = |p: &Pressure| {
+            let arm = p.point - now.place.translation;
+            let lever = arm.cross(p.normal);
+            let stiffness = self.total_mass * omega * omega * p.share;
+            let damping = 2.0 * self.params.contact_damping * self.total_mass * omega * p.share;
+            let firmness = damping + step_secs * stiffness;
+            Support {
+                normal: p.normal,
+                arm,
+                mobility: inverse_mass + lever.dot(inverse * lever),
+                give: 1.0 / (step_secs * firmness).max(f32::MIN_POSITIVE),
+                wanted: stiffness * p.depth / firmness.max(f32::MIN_POSITIVE),
+                impulse: 0.0,
+            }
         };
-        pressed.map(force).collect()
+        pressed.map(support).collect()
+    }
+
+    /// Lets contacts act on a bone: its new velocity and spin, and the impulse of them all.
+    fn press(&self, bone: usize, now: &mut BoneState, supports: &mut [Support]) -> f32 {
+        let inverse = self.bones[bone].inverse_inertia(now);
+        let inverse_mass = 1.0 / self.bones[bone].mass.mass();
+        let apply = |now: &mut BoneState, impulse: Vec3, arm: Vec3| {
+            now.velocity += inverse_mass * impulse;
+            now.spin += inverse * arm.cross(impulse);
+        };
+        for _ in 0..SWEEPS {
+            for s in supports.iter_mut() {
+                let speed = (now.velocity + now.spin.cross(s.arm)).dot(s.normal);
+                let short = s.wanted - speed - s.give * s.impulse;
+                let impulse = (s.impulse + short / (s.mobility + s.give)).max(0.0);
+                let change = (impulse - s.impulse) * s.normal;
+                s.impulse = impulse;
+                apply(now, change, s.arm);
+            }
+        }
+        for s in supports.iter() {
+            let velocity = now.velocity + now.spin.cross(s.arm);
+            let slide = velocity - velocity.dot(s.normal) * s.normal;
+            let Some(along) = slide.try_normalize() else { continue };
+            let lever = s.arm.cross(along);
+            let stop = slide.length() / (inverse_mass + lever.dot(inverse * lever));
+            let hold = stop.min(self.params.friction * s.impulse);
+            apply(now, -hold * along, s.arm);
+        }
+        supports.iter().map(|s| s.impulse).sum()
     }
 
     /// What a bone that is pressed loses of its spin: flesh that is flattened does not roll for long.
@@ -239,6 +294,7 @@ pub struct Stepper<'a> {
     ragdoll: &'a Ragdoll,
     world: PhysicsWorld,
     handles: Vec<RigidBodyHandle>,
+    step_secs: f32,
 }
 
 impl std::fmt::Debug for Stepper<'_> {
@@ -260,12 +316,15 @@ impl Stepper<'_> {
             body.reset_forces(true);
             body.reset_torques(true);
             let mine = pressed.iter().filter(|p| p.0 == bone).map(|p| &p.1);
-            let mut pressed = 0.0;
-            for (force, point) in self.ragdoll.contact_forces(bone, now, mine) {
-                body.add_force_at_point(force, point, true);
-                pressed += force.length();
+            let mut supports = self.ragdoll.supports(bone, now, mine, self.step_secs);
+            if !supports.is_empty() {
+                let mut pressed = *now;
+                let impulse = self.ragdoll.press(bone, &mut pressed, &mut supports);
+                body.set_linvel(pressed.velocity, true);
+                body.set_angvel(pressed.spin, true);
+                let force = impulse / self.step_secs;
+                body.add_torque(self.ragdoll.rolling(bone, &pressed, force), true);
             }
-            body.add_torque(self.ragdoll.rolling(bone, now, pressed), true);
             if let (Some(pull), 0) = (pull, bone) {
                 let (force, torque) = self.ragdoll.pull(now, pull);
                 body.add_force(force, true);
@@ -284,9 +343,6 @@ impl Stepper<'_> {
 
 /// Share of its spin that a bone loses in a second under its own weight, by unit of friction.
 const ROLLING: f32 = 10.0;
-
-/// Sliding slower than this, in scene units a second, is held less.
-const SLOW: f32 = 0.05;
 
 /// The vertices that mainly follow each joint, in the placed rest pose; all with the first if `one`.
 fn own_points(body: &Body, rest: &[Mat4], one: bool) -> Vec<Vec<Vec3>> {
