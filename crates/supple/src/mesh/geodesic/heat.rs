@@ -161,16 +161,15 @@ impl Solver {
                 held(&laplacian, &first, &area)
             }
         };
-        let factors = run.map_tasks(2, |which| analysis.factorise(&matrix(which)));
-        let [heat, distance] = <[_; 2]>::try_from(factors).expect("two matrices, two factors");
+        let [heat, distance] = both(run.map_tasks(2, |which| analysis.factorise(&matrix(which))))?;
         let flat = |t: usize| {
             let [_, base, apex] = surface.laid_out(t);
             Flat { base: base.x, apex }
         };
         Ok(Self {
             surface: run.map(surface.triangles.len(), flat),
-            heat: heat?,
-            distance: distance?,
+            heat,
+            distance,
             component: parts.of_vertex,
             components: parts.count,
             triangles: surface.triangles,
@@ -193,7 +192,7 @@ impl Solver {
         run.check()?;
         let mut distance = self.divergence(&heat, run);
         self.distance.solve(&mut distance);
-        Ok(self.from_sources(&distance, sources))
+        Ok(self.measured_from(&distance, sources))
     }
 
     /// What flows out of each vertex's surroundings along the gradient of a distance.
@@ -211,7 +210,7 @@ impl Solver {
     }
 
     /// Shifts each component so that its sources are at zero.
-    fn from_sources(&self, distance: &[f64], sources: &[u32]) -> Vec<f32> {
+    fn measured_from(&self, distance: &[f64], sources: &[u32]) -> Vec<f32> {
         let mut zero = vec![(0.0, 0.0); self.components];
         for &source in sources {
             if let Some((sum, count)) = zero.get_mut(self.component[source as usize] as usize) {
@@ -268,6 +267,12 @@ fn check(positions: &[Vec3], triangles: &[[u32; 3]], params: &Params) -> Result<
         Some(vertex) => Err(Error::NotFinite { vertex }),
         None => Ok(()),
     }
+}
+
+/// Both of two factors, if there is nothing wrong with either.
+fn both(factors: Vec<Result<Factor, sparse::Error>>) -> Result<[Factor; 2], Error> {
+    let factors = factors.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(factors.try_into().expect("two matrices have two factors"))
 }
 
 /// The farthest that anything reached is.
