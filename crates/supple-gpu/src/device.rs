@@ -183,6 +183,12 @@ pub(crate) fn with_samples(samples: u32, shader: &str) -> String {
     format!("{types}\n{shader}")
 }
 
+/// A shader for pictures with or without transparent bodies: those without need not wait until the
+/// driver has compiled what belongs to them.
+pub(crate) fn with_veil(veiled: bool, shader: &str) -> String {
+    format!("const VEILED: bool = {veiled};\n{shader}")
+}
+
 /// A texture read between pixels.
 pub(crate) const SAMPLED: wgpu::BindingType = wgpu::BindingType::Texture {
     sample_type: wgpu::TextureSampleType::Float { filterable: true },

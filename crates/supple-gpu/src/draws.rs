@@ -42,14 +42,53 @@ pub(crate) enum Kind {
     Ground,
 }
 
+/// What the surfaces of a picture need besides painted colours. A shader without the rest is compiled in
+/// a fraction of the time, and surfaces that need less look the same with more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Features {
+    textured: bool,
+    mapped: bool,
+    wired: bool,
+}
+
+impl Features {
+    pub(crate) const ALL: Self = Self { textured: true, mapped: true, wired: true };
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            textured: self.textured || other.textured,
+            mapped: self.mapped || other.mapped,
+            wired: self.wired || other.wired,
+        }
+    }
+
+    /// A shader with these features.
+    pub(crate) fn with(self, shader: &str) -> String {
+        let Self { textured, mapped, wired } = self;
+        format!(
+            "const TEXTURED: bool = {textured};\nconst MAPPED: bool = {mapped};\n\
+             const WIRED: bool = {wired};\n{shader}"
+        )
+    }
+}
+
 /// A run of triangles with one paint.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
     pub(crate) kind: Kind,
+    features: Features,
     indices: Range<u32>,
     first_vertex: i32,
     block: u32,
     texture: usize,
+}
+
+/// How a run of triangles looks.
+struct Look {
+    kind: Kind,
+    features: Features,
+    block: Block,
+    texture: Option<Arc<Texture>>,
 }
 
 /// A list in GPU memory that keeps its room from frame to frame.
@@ -108,7 +147,14 @@ impl DrawList {
         for (triangles, material) in runs {
             let paint = material.and_then(|m| body.paints.get(m as usize)).unwrap_or(&body.paint);
             let kind = kind_of(body, paint, painted_alpha);
-            self.push(kind, triangles, start, paint.texture.clone(), &block(body, paint, kind));
+            let features = Features {
+                textured: paint.texture.is_some(),
+                mapped: body.field.is_some(),
+                wired: body.wireframe.is_some(),
+            };
+            let texture = paint.texture.clone();
+            let look = Look { kind, features, block: block(body, paint, kind), texture };
+            self.push(triangles, start, look);
         }
     }
 
@@ -124,25 +170,19 @@ impl DrawList {
             extra: Vec4::new(0.0, 0.0, 1.0, 0.0),
             ..bytemuck::Zeroable::zeroed()
         };
-        self.push(Kind::Ground, triangles, start, None, &plain);
+        let (kind, features) = (Kind::Ground, Features::default());
+        self.push(triangles, start, Look { kind, features, block: plain, texture: None });
     }
 
-    fn push(
-        &mut self,
-        kind: Kind,
-        triangles: Range<u32>,
-        start: (usize, usize),
-        texture: Option<Arc<Texture>>,
-        block: &Block,
-    ) {
+    fn push(&mut self, triangles: Range<u32>, start: (usize, usize), look: Look) {
         if triangles.is_empty() {
             return;
         }
         let at = self.blocks.len() as u32;
-        self.blocks.extend(bytemuck::bytes_of(block));
+        self.blocks.extend(bytemuck::bytes_of(&look.block));
         self.blocks.resize(at as usize + BLOCK, 0);
         // Texture 0 is plain white.
-        let texture = texture.map_or(0, |t| {
+        let texture = look.texture.map_or(0, |t| {
             let known = self.textures.iter().position(|k| Arc::ptr_eq(k, &t));
             1 + known.unwrap_or_else(|| {
                 self.textures.push(t);
@@ -151,7 +191,14 @@ impl DrawList {
         });
         let first = 3 * start.1 as u32;
         let indices = first + 3 * triangles.start..first + 3 * triangles.end;
-        self.draws.push(Draw { kind, indices, first_vertex: start.0 as i32, block: at, texture });
+        self.draws.push(Draw {
+            kind: look.kind,
+            features: look.features,
+            indices,
+            first_vertex: start.0 as i32,
+            block: at,
+            texture,
+        });
     }
 
     /// Bytes of the largest buffer this needs.
@@ -312,6 +359,12 @@ impl Store {
 impl Uploaded {
     pub(crate) fn has(&self, kind: Kind) -> bool {
         self.draws.iter().any(|d| d.kind == kind)
+    }
+
+    /// What all draws of some kinds need together.
+    pub(crate) fn features(&self, wanted: impl Fn(Kind) -> bool) -> Features {
+        let draws = self.draws.iter().filter(|d| wanted(d.kind));
+        draws.fold(Features::default(), |sum, d| sum.and(d.features))
     }
 
     /// Records the draws of some kinds; pipeline and the other bind groups are set already.

@@ -45,12 +45,7 @@ pub(crate) struct Frame {
     world_from_view: Mat4,
     shadow_from_world: Mat4,
     eye: Vec4,
-    key: Vec4,
-    fill: Vec4,
-    rim: Vec4,
-    key_color: Vec4,
-    fill_color: Vec4,
-    rim_color: Vec4,
+    lights: [Light; 3],
     sky_color: Vec4,
     bounce_color: Vec4,
     up: Vec4,
@@ -63,6 +58,21 @@ pub(crate) struct Frame {
     backdrop_edge: Vec4,
     flags: Vec4,
     taps: UVec4,
+    counts: UVec4,
+}
+
+/// The layout of `Light` in `frame.wgsl`.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Light {
+    towards: Vec4,
+    color: Vec4,
+}
+
+impl Light {
+    fn new(towards: Vec4, [r, g, b]: [f32; 3]) -> Self {
+        Self { towards, color: Vec4::new(r, g, b, 0.0) }
+    }
 }
 
 /// The extent of what is drawn.
@@ -114,7 +124,6 @@ impl Frame {
         view: &View<'_>,
         extent: &Extent,
         points: impl Iterator<Item = Vec3>,
-        veiled: bool,
         samples: u32,
     ) -> Self {
         let camera = &view.camera;
@@ -134,12 +143,11 @@ impl Frame {
             world_from_view: view_from_world.inverse(),
             shadow_from_world,
             eye: camera.eye.extend(f32::from(perspective)),
-            key: key.extend(KEY_SOFTNESS),
-            fill: towards(1.0, 0.35, 0.7).extend(0.0),
-            rim: towards(0.5, 0.7, -1.0).extend(0.0),
-            key_color: Vec4::new(1.02, 0.98, 0.92, 0.0),
-            fill_color: Vec4::new(0.17, 0.185, 0.21, 0.0),
-            rim_color: Vec4::new(0.36, 0.37, 0.40, 0.0),
+            lights: [
+                Light::new(key.extend(KEY_SOFTNESS), [1.02, 0.98, 0.92]),
+                Light::new(towards(1.0, 0.35, 0.7).extend(0.0), [0.17, 0.185, 0.21]),
+                Light::new(towards(0.5, 0.7, -1.0).extend(0.0), [0.36, 0.37, 0.40]),
+            ],
             sky_color: Vec4::new(0.46, 0.475, 0.50, 0.0),
             bounce_color: Vec4::new(0.24, 0.225, 0.21, 0.0),
             up: up.extend(0.0),
@@ -150,7 +158,7 @@ impl Frame {
                 OBSCURANCE_REL_RADIUS * extent.radius,
                 OBSCURANCE,
                 FLOOR_KEY_SHARE,
-                f32::from(veiled),
+                0.0,
             ),
             center: extent.center.extend(0.9 * FLOOR_REL_RADIUS * extent.radius),
             backdrop_center: Vec4::new(0.90, 0.905, 0.915, 0.0),
@@ -162,6 +170,7 @@ impl Frame {
                 (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
             ),
             taps: UVec4::new(TAPS[0], TAPS[1], TAPS[2], samples),
+            counts: UVec4::new(3, 8, 4, 0),
         }
     }
 }

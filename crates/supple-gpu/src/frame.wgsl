@@ -1,5 +1,14 @@
 // What every pass of one frame shares. Put in front of each shader.
 
+struct Light {
+    // Direction to the light; w is the tangent of its angular radius.
+    towards: vec4f,
+    color: vec4f,
+}
+
+// The one that casts shadows.
+const KEY: u32 = 0u;
+
 struct Frame {
     clip_from_world: mat4x4f,
     view_from_world: mat4x4f,
@@ -8,13 +17,8 @@ struct Frame {
     shadow_from_world: mat4x4f,
     // Where the camera stands; w is 1 with perspective, 0 without.
     eye: vec4f,
-    // Towards the lights; the key's w is the tangent of its angular radius.
-    key: vec4f,
-    fill: vec4f,
-    rim: vec4f,
-    key_color: vec4f,
-    fill_color: vec4f,
-    rim_color: vec4f,
+    // Key, fill and rim light.
+    lights: array<Light, 3>,
     sky_color: vec4f,
     bounce_color: vec4f,
     up: vec4f,
@@ -24,7 +28,7 @@ struct Frame {
     size: vec4f,
     // World units a texel, world units from near to far, texels across, widest penumbra in world units.
     shadow: vec4f,
-    // Radius in world units, strength, share of key light on the floor, 1 if anything transparent casts.
+    // Radius in world units, strength, share of key light on the floor.
     occlusion: vec4f,
     // Center of the scene, and the distance at which the floor has faded.
     center: vec4f,
@@ -36,6 +40,8 @@ struct Frame {
     // Taps of obscurance, of the search for blockers and of the filter of shadows; samples a pixel. Not
     // constants: loops of a known length are unrolled by drivers, which takes them seconds.
     taps: vec4u,
+    // Lights, neighbours of a pixel, and taps of the smoothing along a row or column.
+    counts: vec4u,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

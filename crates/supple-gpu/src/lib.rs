@@ -48,7 +48,8 @@ pub use view::View;
 
 #[cfg(test)]
 mod shaders {
-    use crate::device::with_samples;
+    use crate::device::{with_samples, with_veil};
+    use crate::draws::Features;
 
     /// Every shader with its name.
     const ALL: [(&str, &str); 8] = [
@@ -62,18 +63,20 @@ mod shaders {
         ("overlay", crate::overlay::SHADER),
     ];
 
-    /// As given to the driver, for one sample a pixel and for several.
+    /// As given to the driver: for one sample a pixel and for several, with transparent bodies and
+    /// without.
     #[test]
     fn every_shader_is_valid() {
         for (name, shader) in ALL {
-            for samples in [1, 4] {
-                let source = with_samples(samples, shader);
+            for (samples, veiled) in [(1, false), (1, true), (4, false), (4, true)] {
+                let source = Features::ALL.with(&with_veil(veiled, &with_samples(samples, shader)));
+                let invalid = |what: &str| format!("{name}, {samples} samples, {veiled}: {what}");
                 let module = naga::front::wgsl::parse_str(&source)
-                    .unwrap_or_else(|e| panic!("{name}, {samples}: {}", e.emit_to_string(&source)));
+                    .unwrap_or_else(|e| panic!("{}", invalid(&e.emit_to_string(&source))));
                 let capabilities = naga::valid::Capabilities::MULTISAMPLED_SHADING;
                 naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities)
                     .validate(&module)
-                    .unwrap_or_else(|e| panic!("{name}, {samples}: {}", e.emit_to_string(&source)));
+                    .unwrap_or_else(|e| panic!("{}", invalid(&e.emit_to_string(&source))));
             }
         }
     }

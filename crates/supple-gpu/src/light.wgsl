@@ -38,9 +38,11 @@ fn surround(m: Material, n: vec3f, v: vec3f) -> vec3f {
 
 // `key` is how much of the key light arrives, `ambient` how much of the light from everywhere.
 fn lit(m: Material, n: vec3f, v: vec3f, key: vec3f, ambient: f32) -> vec3f {
-    let sides = mix(ambient, 1.0, 0.4);
-    return reflect_light(m, n, v, frame.key.xyz, frame.key_color.rgb) * key
-        + reflect_light(m, n, v, frame.fill.xyz, frame.fill_color.rgb) * sides
-        + reflect_light(m, n, v, frame.rim.xyz, frame.rim_color.rgb) * sides
-        + surround(m, n, v) * ambient;
+    let sides = vec3f(mix(ambient, 1.0, 0.4));
+    var light = surround(m, n, v) * ambient;
+    for (var i = 0u; i < frame.counts.x; i++) {
+        let source = frame.lights[i];
+        light += reflect_light(m, n, v, source.towards.xyz, source.color.rgb) * select(sides, key, i == KEY);
+    }
+    return light;
 }

@@ -12,8 +12,10 @@
 //! - R. Fernando. Percentage-Closer Soft Shadows. SIGGRAPH Sketches, 2005.
 //! - M. McGuire, M. Mara, D. Luebke. Scalable Ambient Obscurance. High-Performance Graphics, 2012.
 
+use std::sync::OnceLock;
+
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, replace, with_samples,
+    Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, with_samples, with_veil,
 };
 use crate::shadow::ShadowPass;
 use crate::surface::SurfaceTargets;
@@ -32,12 +34,15 @@ pub(crate) const SMOOTH: &str = concat!(
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// The pipelines.
+/// The pipelines; those that look at shadows are built when a picture first needs them.
 #[derive(Debug)]
 pub(crate) struct OcclusionPass {
-    occlude: wgpu::RenderPipeline,
-    along_rows: wgpu::RenderPipeline,
-    along_columns: wgpu::RenderPipeline,
+    /// For opaque bodies alone.
+    plain: OnceLock<wgpu::RenderPipeline>,
+    /// With the shadows of transparent bodies.
+    veiled: OnceLock<wgpu::RenderPipeline>,
+    smooth: wgpu::RenderPipeline,
+    frame_layout: wgpu::BindGroupLayout,
     occlude_layout: wgpu::BindGroupLayout,
     smooth_layout: wgpu::BindGroupLayout,
 }
@@ -57,36 +62,37 @@ impl OcclusionTargets {
 
 impl OcclusionPass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
-        let (depths, samples) = (loaded_samples(gpu.samples), loaded_samples(gpu.samples));
-        let occlude_layout = gpu.layout(&[depths, samples, LOADED, LOADED, LOADED]);
-        let smooth_layout = gpu.layout(&[depths, samples, LOADED]);
-        let occlude = gpu.shader("occlusion", &with_samples(gpu.samples, OCCLUDE));
-        let smooth = gpu.shader("smooth", &with_samples(gpu.samples, SMOOTH));
-        let recipe = Recipe {
-            label: "occlusion",
-            shader: &occlude,
-            layouts: &[frame, &occlude_layout],
-            vertex: "cover",
-            fragment: Some("occlude"),
-            buffers: &[],
-            targets: &[replace(FORMAT)],
-            depth: None,
-            samples: 1,
-        };
-        let rows = Recipe {
+        let samples = loaded_samples(gpu.samples);
+        let smooth_layout = gpu.layout(&[samples, samples, LOADED]);
+        let shader = gpu.shader("smooth", &with_samples(gpu.samples, SMOOTH));
+        let smooth = gpu.pipeline(&Recipe {
             label: "smooth",
-            shader: &smooth,
             layouts: &[frame, &smooth_layout],
-            fragment: Some("along_rows"),
-            ..recipe
-        };
+            vertex: "cover_along",
+            fragment: Some("smooth_along"),
+            ..fullscreen(&shader)
+        });
         Self {
-            occlude: gpu.pipeline(&recipe),
-            along_columns: gpu.pipeline(&Recipe { fragment: Some("along_columns"), ..rows }),
-            along_rows: gpu.pipeline(&rows),
-            occlude_layout,
+            plain: OnceLock::new(),
+            veiled: OnceLock::new(),
+            smooth,
+            frame_layout: frame.clone(),
+            occlude_layout: gpu.layout(&[samples, samples, LOADED, LOADED, LOADED]),
             smooth_layout,
         }
+    }
+
+    fn occlude(&self, gpu: &Gpu, veiled: bool) -> &wgpu::RenderPipeline {
+        let slot = if veiled { &self.veiled } else { &self.plain };
+        slot.get_or_init(|| {
+            let source = with_veil(veiled, &with_samples(gpu.samples, OCCLUDE));
+            gpu.pipeline(&Recipe {
+                label: "occlusion",
+                layouts: &[&self.frame_layout, &self.occlude_layout],
+                fragment: Some("occlude"),
+                ..fullscreen(&gpu.shader("occlusion", &source))
+            })
+        })
     }
 
     pub(crate) fn record(
@@ -97,35 +103,48 @@ impl OcclusionPass {
         (sketch, shadow): (&SurfaceTargets, &ShadowPass),
         targets: &OcclusionTargets,
     ) {
+        let OcclusionTargets { result, other } = targets;
         let (d, n) = (&sketch.depth, &sketch.normal);
         let group = |layout: &wgpu::BindGroupLayout, views: &[&wgpu::TextureView]| {
             let resources: Vec<_> =
                 views.iter().map(|&v| wgpu::BindingResource::TextureView(v)).collect();
             gpu.group(layout, &resources)
         };
+        let light = [d, n, &shadow.map, &shadow.veil, &shadow.passed];
+        let smooth = |from| group(&self.smooth_layout, &[d, n, from]);
+        let occlude = self.occlude(gpu, shadow.veiled);
+        // Smoothing tells rows from columns by the number of the instance.
         let steps = [
-            (
-                &self.occlude,
-                group(&self.occlude_layout, &[d, n, &shadow.map, &shadow.veil, &shadow.passed]),
-                &targets.result,
-            ),
-            (
-                &self.along_rows,
-                group(&self.smooth_layout, &[d, n, &targets.result]),
-                &targets.other,
-            ),
-            (
-                &self.along_columns,
-                group(&self.smooth_layout, &[d, n, &targets.other]),
-                &targets.result,
-            ),
+            (occlude, group(&self.occlude_layout, &light), result, 0),
+            (&self.smooth, smooth(result), other, 0),
+            (&self.smooth, smooth(other), result, 1),
         ];
-        for (pipeline, inputs, target) in steps {
+        for (pipeline, inputs, target, instance) in steps {
             let mut pass = begin(encoder, "occlusion", &[onto(target, None, clear(1.0))], None);
             pass.set_bind_group(0, frame, &[]);
             pass.set_bind_group(1, &inputs, &[]);
             pass.set_pipeline(pipeline);
-            pass.draw(0..3, 0..1);
+            pass.draw(0..3, instance..instance + 1);
         }
+    }
+}
+
+/// What the passes over the whole picture have in common.
+fn fullscreen(shader: &wgpu::ShaderModule) -> Recipe<'_> {
+    const TARGETS: &[Option<wgpu::ColorTargetState>] = &[Some(wgpu::ColorTargetState {
+        format: FORMAT,
+        blend: None,
+        write_mask: wgpu::ColorWrites::ALL,
+    })];
+    Recipe {
+        label: "occlusion",
+        shader,
+        layouts: &[],
+        vertex: "cover",
+        fragment: None,
+        buffers: &[],
+        targets: TARGETS,
+        depth: None,
+        samples: 1,
     }
 }

@@ -17,18 +17,23 @@ fn pattern(p: vec2i) -> f32 {
     return f32(((swapped & 1u) << 3u) | ((y & 1u) << 2u) | (swapped & 2u) | ((y & 2u) >> 1u)) / 16.0;
 }
 
+// How a spiral of taps is turned in a pixel: as a share of a whole turn, and its first direction.
+struct Spiral {
+    turn: f32,
+    direction: vec2f,
+}
+
 // How open the surroundings are, after scalable ambient obscurance.
-fn openness(pixel: vec2i, position: vec3f, n: vec3f, turn: f32) -> f32 {
+fn openness(pixel: vec2i, position: vec3f, n: vec3f, spiral: Spiral) -> f32 {
     let radius = frame.occlusion.x;
     let per_unit = 0.5 * frame.size.y / (frame.unproject.y + frame.unproject.w * -position.z);
     let radius_px = min(radius * per_unit, 0.3 * frame.size.y);
     let limit = vec2i(frame.size.xy) - 1;
-    let angle = 6.2831853 * turn;
-    var direction = vec2f(cos(angle), sin(angle));
+    var direction = spiral.direction;
     var sum = 0.0;
     for (var i = 0u; i < frame.taps.x; i++) {
         direction = GOLDEN * direction;
-        let reach = (f32(i) + turn + 0.1) / f32(frame.taps.x);
+        let reach = (f32(i) + spiral.turn + 0.1) / f32(frame.taps.x);
         let q = clamp(pixel + vec2i(round(direction * max(reach * radius_px, 1.0))), vec2i(0), limit);
         let depth = textureLoad(depth_map, q, 0).r;
         if depth < NOTHING {
@@ -51,16 +56,15 @@ fn inside(uv: vec2f) -> bool {
 
 // Share of the key light that passes the opaque bodies: percentage-closer soft shadows. The width
 // of the penumbra grows with the distance to what casts it.
-fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
+fn key_visibility(at: vec3f, slope: f32, spiral: Spiral) -> f32 {
     let map_width = frame.shadow.x * frame.shadow.z;
     let depth_range = frame.shadow.y;
-    let softness = frame.key.w;
+    let softness = frame.lights[KEY].towards.w;
     let search = min(softness * at.z * depth_range, frame.shadow.w) / map_width;
     // Over a slanted surface the depth of the surface itself changes within the disc.
     let lean = slope * map_width / depth_range;
     let texel = 1.0 / frame.shadow.z;
-    let angle = 6.2831853 * turn;
-    var direction = vec2f(cos(angle), sin(angle));
+    var direction = spiral.direction;
     var blockers = 0.0;
     var depth = 0.0;
     for (var i = 0u; i < frame.taps.y; i++) {
@@ -81,7 +85,7 @@ fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
     var passed = 0.0;
     for (var i = 0u; i < frame.taps.z; i++) {
         direction = GOLDEN * direction;
-        let reach = sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(frame.taps.z)) * width;
+        let reach = sqrt((f32(i) + 0.25 + 0.5 * spiral.turn) / f32(frame.taps.z)) * width;
         let uv = at.xy + direction * reach;
         let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
         let blocked = z < 1.0 && inside(uv) && z < at.z - lean * (reach + texel) - 0.0002;
@@ -91,12 +95,11 @@ fn key_visibility(at: vec3f, slope: f32, turn: f32) -> f32 {
 }
 
 // Share and colour of the key light that passes the transparent bodies.
-fn veil(at: vec3f, turn: f32) -> vec3f {
+fn veil(at: vec3f, spiral: Spiral) -> vec3f {
     let map_width = frame.shadow.x * frame.shadow.z;
-    let softness = frame.key.w;
+    let softness = frame.lights[KEY].towards.w;
     let search = min(softness * at.z * frame.shadow.y, frame.shadow.w) / map_width;
-    let angle = 6.2831853 * turn;
-    var direction = vec2f(cos(angle), sin(angle));
+    var direction = spiral.direction;
     var sheets = 0.0;
     var depth = 0.0;
     for (var i = 0u; i < frame.taps.y; i++) {
@@ -116,7 +119,7 @@ fn veil(at: vec3f, turn: f32) -> vec3f {
     var passed = vec3f(0.0);
     for (var i = 0u; i < frame.taps.z; i++) {
         direction = GOLDEN * direction;
-        let uv = at.xy + direction * sqrt((f32(i) + 0.25 + 0.5 * turn) / f32(frame.taps.z)) * width;
+        let uv = at.xy + direction * sqrt((f32(i) + 0.25 + 0.5 * spiral.turn) / f32(frame.taps.z)) * width;
         let texel = shadow_texel(uv);
         let behind = inside(uv) && textureLoad(veil_map, texel, 0).r < at.z - 0.001;
         passed += select(vec3f(1.0), textureLoad(transmittance_map, texel, 0).rgb, behind);
@@ -132,15 +135,16 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
         return vec4f(1.0);
     }
     let turn = pattern(pixel);
+    let spiral = Spiral(turn, vec2f(cos(6.2831853 * turn), sin(6.2831853 * turn)));
     let n = from_octahedral(textureLoad(normal_map, pixel, 0).rg);
     let in_view = view_position(at.xy, distance_of(depth));
     let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
     // The floor beyond the reach of the bodies is open.
     var open = 1.0;
     if distance(position, frame.center.xyz) < frame.flags.w {
-        open = openness(pixel, in_view, (frame.view_from_world * vec4f(n, 0.0)).xyz, turn);
+        open = openness(pixel, in_view, (frame.view_from_world * vec4f(n, 0.0)).xyz, spiral);
     }
-    let n_l = dot(n, frame.key.xyz);
+    let n_l = dot(n, frame.lights[KEY].towards.xyz);
     if n_l <= 0.0 {
         return vec4f(0.0, 0.0, 0.0, open);
     }
@@ -149,9 +153,9 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let margin = frame.shadow.w / (frame.shadow.x * frame.shadow.z);
     var key = vec3f(1.0);
     if all(on_map.xy > vec2f(-margin)) && all(on_map.xy < vec2f(1.0 + margin)) {
-        key = vec3f(key_visibility(on_map, slope, turn));
-        if frame.occlusion.w > 0.5 {
-            key *= veil(on_map, turn);
+        key = vec3f(key_visibility(on_map, slope, spiral));
+        if VEILED {
+            key *= veil(on_map, spiral);
         }
     }
     return vec4f(key, open);

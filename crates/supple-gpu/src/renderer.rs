@@ -1,5 +1,6 @@
 //! Takes pictures: all passes in their order.
 
+use bytemuck::Zeroable as _;
 use glam::Vec3;
 
 use crate::device::{Gpu, OpenError, uniform};
@@ -11,7 +12,7 @@ use crate::legend;
 use crate::occlusion::{OcclusionPass, OcclusionTargets};
 use crate::overlay::{self, OverlayPass};
 use crate::picture::Image;
-use crate::shade::{PICTURE, ShadePass};
+use crate::shade::{self, PICTURE, ShadePass};
 use crate::shadow::ShadowPass;
 use crate::surface::{SurfacePass, SurfaceTargets};
 use crate::transparent::{self, TransparentPass, TransparentTargets};
@@ -137,9 +138,9 @@ impl Renderer {
         let gpu = Gpu::open()?;
         let frame_layout = gpu.layout(&[uniform(false)]);
         let store = Store::new(&gpu);
-        Ok(Self {
+        let mut renderer = Self {
             shadow: ShadowPass::new(&gpu, &frame_layout, &store.layout),
-            surface: SurfacePass::new(&gpu, &frame_layout, &store.layout),
+            surface: SurfacePass::new(&frame_layout, &store.layout),
             occlusion: OcclusionPass::new(&gpu, &frame_layout),
             transparent: None,
             shade: ShadePass::new(&gpu, &frame_layout),
@@ -149,7 +150,30 @@ impl Renderer {
             frame_layout,
             store,
             gpu,
-        })
+        };
+        renderer.warm_up();
+        Ok(renderer)
+    }
+
+    /// Lets the driver compile what every picture needs while its bodies are still being prepared: it
+    /// does so at the first draw, on a thread of its own.
+    fn warm_up(&mut self) {
+        let gpu = &self.gpu;
+        let targets = Targets::new(gpu, [16; 2]);
+        let buffer = self.frame_room.write(gpu, bytemuck::bytes_of(&Frame::zeroed()));
+        let frame = gpu.group(&self.frame_layout, &[buffer.as_entire_binding()]);
+        let mut encoder =
+            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let inputs = (&targets.surface, &self.shadow);
+        self.occlusion.record(gpu, &mut encoder, &frame, inputs, &targets.occlusion);
+        let lit = shade::Input {
+            sketch: &targets.surface,
+            occlusion: &targets.occlusion.result,
+            veil: &self.shadow.passed,
+            veiled: false,
+        };
+        self.shade.record(gpu, &mut encoder, &frame, &lit, &targets.picture);
+        gpu.queue.submit([encoder.finish()]);
     }
 
     /// What draws: the adapter and how it is reached, as `llvmpipe (LLVM 15.0.6, 256 bits), Vulkan`.
@@ -178,8 +202,7 @@ impl Renderer {
         }
         let points = list.vertices.iter().map(|v| Vec3::from(v.position));
         let extent = Extent::of(view, points.clone());
-        let veiled = list.draws.iter().any(|d| d.kind == Kind::Transparent);
-        let frame = Frame::new(view, &extent, points, veiled, self.gpu.samples);
+        let frame = Frame::new(view, &extent, points, self.gpu.samples);
         list.add_ground(ground::sheet(view, &extent));
         let (needed, allowed) = (list.largest_buffer(), self.gpu.device.limits().max_buffer_size);
         if needed > allowed || list.indices.len() > u32::MAX as usize / 3 {
@@ -230,9 +253,10 @@ impl Renderer {
         let frame = gpu.group(&self.frame_layout, &[buffer.as_entire_binding()]);
         let veiled = bodies.has(Kind::Transparent);
         self.shadow.prepare(gpu, veiled);
+        self.surface.prepare(gpu, bodies);
         let mut encoder =
             gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        self.shadow.record(&mut encoder, &frame, bodies);
+        self.shadow.record(gpu, &mut encoder, &frame, bodies);
         self.surface.record(&mut encoder, &targets.surface, &frame, bodies);
         let inputs = (&targets.surface, &self.shadow);
         self.occlusion.record(gpu, &mut encoder, &frame, inputs, &targets.occlusion);
@@ -251,9 +275,13 @@ impl Renderer {
             pass.record(gpu, &mut encoder, &frame, bodies, &input);
             veil = &layers.light;
         }
-        let SurfaceTargets { depth, normal, color } = &targets.surface;
-        let inputs = [depth, normal, color, &targets.occlusion.result, veil];
-        self.shade.record(gpu, &mut encoder, &frame, inputs, &targets.picture);
+        let lit = shade::Input {
+            sketch: &targets.surface,
+            occlusion: &targets.occlusion.result,
+            veil,
+            veiled,
+        };
+        self.shade.record(gpu, &mut encoder, &frame, &lit, &targets.picture);
         if !view.overlays.is_empty() {
             let pass =
                 self.overlay.get_or_insert_with(|| OverlayPass::new(gpu, &self.frame_layout));

@@ -14,7 +14,7 @@ fn occlusion_at(pixel: vec2i, d: f32, tolerance: f32) -> vec4f {
     var best = pixel;
     var best_gap = abs(distance_of(textureLoad(depth_map, pixel, 0).r) - d);
     if best_gap > tolerance {
-        for (var i = 0; i < 8; i++) {
+        for (var i = 0; i < i32(frame.counts.y); i++) {
             let k = i + select(0, 1, i >= 4);
             let p = clamp(pixel + vec2i(k % 3 - 1, k / 3 - 1), vec2i(0), limit);
             let gap = abs(distance_of(textureLoad(depth_map, p, 0).r) - d);
@@ -54,30 +54,33 @@ fn tolerance_at(d: f32) -> f32 {
     return 0.03 * frame.occlusion.x + 6.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
 }
 
-// Light of the opaque bodies in a pixel where surfaces meet: samples of one surface are lit together.
-fn edge_light(pixel: vec2i) -> vec4f {
+// Light of the opaque bodies in a pixel: samples of one surface are lit together, once. Nearly all
+// pixels show one surface or nothing.
+fn opaque_light(pixel: vec2i) -> vec4f {
+    let samples = frame.taps.w;
+    let all_done = (1u << samples) - 1u;
     var sum = vec4f(0.0);
     var done = 0u;
-    for (var s = 0; s < i32(frame.taps.w); s++) {
-        let depth = textureLoad(depth_map, pixel, s).r;
-        if (done & (1u << u32(s))) != 0u || depth >= NOTHING {
+    for (var s = 0u; s < samples && done != all_done; s++) {
+        let depth = textureLoad(depth_map, pixel, i32(s)).r;
+        if (done & (1u << s)) != 0u || depth >= NOTHING {
             continue;
         }
         let d = distance_of(depth);
-        let bits = textureLoad(color_map, pixel, s).a;
+        let bits = textureLoad(color_map, pixel, i32(s)).a;
         let tolerance = tolerance_at(d);
         var n = vec3f(0.0);
         var color = vec3f(0.0);
         var count = 0.0;
-        for (var t = s; t < i32(frame.taps.w); t++) {
-            let other = textureLoad(color_map, pixel, t);
-            let gap = abs(distance_of(textureLoad(depth_map, pixel, t).r) - d);
-            let free = (done & (1u << u32(t))) == 0u;
+        for (var t = s; t < samples; t++) {
+            let other = textureLoad(color_map, pixel, i32(t));
+            let gap = abs(distance_of(textureLoad(depth_map, pixel, i32(t)).r) - d);
+            let free = (done & (1u << t)) == 0u;
             if free && gap < tolerance && other.a == bits {
-                n += from_octahedral(textureLoad(normal_map, pixel, t).rg);
+                n += from_octahedral(textureLoad(normal_map, pixel, i32(t)).rg);
                 color += other.rgb;
                 count += 1.0;
-                done |= 1u << u32(t);
+                done |= 1u << t;
             }
         }
         let o = occlusion_at(pixel, d, tolerance);
@@ -86,39 +89,12 @@ fn edge_light(pixel: vec2i) -> vec4f {
     return sum / f32(SAMPLES);
 }
 
-// Light of the opaque bodies in a pixel. Nearly all pixels show one surface or nothing.
-fn opaque_light(pixel: vec2i) -> vec4f {
-    let first = textureLoad(color_map, pixel, 0);
-    var nearest = textureLoad(depth_map, pixel, 0).r;
-    var farthest = nearest;
-    var color = first.rgb;
-    var same = true;
-    for (var s = 1; s < SAMPLES; s++) {
-        let depth = textureLoad(depth_map, pixel, s).r;
-        nearest = min(nearest, depth);
-        farthest = max(farthest, depth);
-        let c = textureLoad(color_map, pixel, s);
-        color += c.rgb;
-        same = same && c.a == first.a;
-    }
-    if nearest >= NOTHING {
-        return vec4f(0.0);
-    }
-    let d = distance_of(nearest);
-    if !same || farthest >= NOTHING || distance_of(farthest) - d > tolerance_at(d) {
-        return edge_light(pixel);
-    }
-    let n = from_octahedral(textureLoad(normal_map, pixel, 0).rg);
-    let o = textureLoad(occlusion_map, pixel, 0);
-    return surface_light(vec2f(pixel) + 0.5, d, n, vec4f(color / f32(SAMPLES), first.a), o);
-}
-
 @fragment
 fn develop(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let pixel = vec2i(at.xy);
     let behind = opaque_light(pixel);
     var over = behind;
-    if frame.occlusion.w > 0.5 {
+    if VEILED {
         let veil = textureLoad(veil_map, pixel, 0);
         over = veil + (1.0 - veil.a) * behind;
     }

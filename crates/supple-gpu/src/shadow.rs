@@ -6,8 +6,10 @@
 //! A surface between two transparent ones takes the shadow of both. Floor and wall, which are behind
 //! everything, are exact.
 
+use std::sync::OnceLock;
+
 use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, onto};
-use crate::draws::{Kind, Uploaded, VERTEX_LAYOUT};
+use crate::draws::{Features, Kind, Uploaded, VERTEX_LAYOUT};
 use crate::frame::SHADOW_TEXELS;
 
 pub(crate) const SHADER: &str =
@@ -15,19 +17,22 @@ pub(crate) const SHADER: &str =
 
 const TRANSMITTANCE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// The maps and the pipelines that draw them.
+/// The maps and the pipelines that draw them; those that few pictures need are built when one does.
 #[derive(Debug)]
 pub(crate) struct ShadowPass {
+    layouts: [wgpu::BindGroupLayout; 2],
+    shader: wgpu::ShaderModule,
     opaque: wgpu::RenderPipeline,
-    cutout: wgpu::RenderPipeline,
-    transmittance: wgpu::RenderPipeline,
+    cutout: OnceLock<wgpu::RenderPipeline>,
+    transmittance: OnceLock<wgpu::RenderPipeline>,
     /// Depth of the nearest opaque surface.
     pub(crate) map: wgpu::TextureView,
     /// Depth of the nearest transparent surface; one texel until there is one.
     pub(crate) veil: wgpu::TextureView,
     /// What passes through the transparent surfaces; one texel until there is one.
     pub(crate) passed: wgpu::TextureView,
-    veiled: bool,
+    /// True if the picture has transparent surfaces.
+    pub(crate) veiled: bool,
 }
 
 impl ShadowPass {
@@ -36,18 +41,39 @@ impl ShadowPass {
         frame: &wgpu::BindGroupLayout,
         body: &wgpu::BindGroupLayout,
     ) -> Self {
-        let shader = gpu.shader("shadow", SHADER);
-        let depth = Recipe {
-            label: "shadow",
-            shader: &shader,
-            layouts: &[frame, body],
-            vertex: "throw_shadow",
-            fragment: None,
-            buffers: &[Some(VERTEX_LAYOUT)],
-            targets: &[],
-            depth: Some(Depth::NEARER),
-            samples: 1,
-        };
+        let shader = gpu.shader("shadow", &Features::ALL.with(SHADER));
+        let layouts = [frame.clone(), body.clone()];
+        Self {
+            opaque: gpu.pipeline(&depth_only(&shader, &layouts.each_ref())),
+            cutout: OnceLock::new(),
+            transmittance: OnceLock::new(),
+            layouts,
+            shader,
+            map: gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1),
+            veil: gpu.target([1; 2], DEPTH_FORMAT, 1),
+            passed: gpu.target([1; 2], TRANSMITTANCE, 1),
+            veiled: false,
+        }
+    }
+
+    /// Says whether the next picture has transparent surfaces, and makes room for the first ones.
+    pub(crate) fn prepare(&mut self, gpu: &Gpu, veiled: bool) {
+        self.veiled = veiled;
+        if veiled && self.veil.texture().width() < SHADOW_TEXELS {
+            self.veil = gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1);
+            self.passed = gpu.target([SHADOW_TEXELS; 2], TRANSMITTANCE, 1);
+        }
+    }
+
+    fn cutout(&self, gpu: &Gpu) -> &wgpu::RenderPipeline {
+        self.cutout.get_or_init(|| {
+            let layouts = self.layouts.each_ref();
+            let depth = depth_only(&self.shader, &layouts);
+            gpu.pipeline(&Recipe { fragment: Some("cast_cutout"), ..depth })
+        })
+    }
+
+    fn transmittance(&self, gpu: &Gpu) -> &wgpu::RenderPipeline {
         let multiply = wgpu::BlendComponent {
             src_factor: wgpu::BlendFactor::Dst,
             dst_factor: wgpu::BlendFactor::Zero,
@@ -58,33 +84,19 @@ impl ShadowPass {
             blend: Some(wgpu::BlendState { color: multiply, alpha: multiply }),
             write_mask: wgpu::ColorWrites::ALL,
         };
-        Self {
-            opaque: gpu.pipeline(&depth),
-            cutout: gpu.pipeline(&Recipe { fragment: Some("cast_cutout"), ..depth }),
-            transmittance: gpu.pipeline(&Recipe {
+        self.transmittance.get_or_init(|| {
+            gpu.pipeline(&Recipe {
                 fragment: Some("cast_transmittance"),
                 targets: &[Some(target)],
                 depth: None,
-                ..depth
-            }),
-            map: gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1),
-            veil: gpu.target([1; 2], DEPTH_FORMAT, 1),
-            passed: gpu.target([1; 2], TRANSMITTANCE, 1),
-            veiled: false,
-        }
-    }
-
-    /// Makes room for transparent surfaces, the first time there are any.
-    pub(crate) fn prepare(&mut self, gpu: &Gpu, veiled: bool) {
-        if veiled && !self.veiled {
-            self.veil = gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1);
-            self.passed = gpu.target([SHADOW_TEXELS; 2], TRANSMITTANCE, 1);
-            self.veiled = true;
-        }
+                ..depth_only(&self.shader, &self.layouts.each_ref())
+            })
+        })
     }
 
     pub(crate) fn record(
         &self,
+        gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         frame: &wgpu::BindGroup,
         bodies: &Uploaded,
@@ -96,7 +108,7 @@ impl ShadowPass {
             pass.set_pipeline(&self.opaque);
             bodies.record(&mut pass, |kind| matches!(kind, Kind::Plain | Kind::Rich));
             if bodies.has(Kind::Cutout) {
-                pass.set_pipeline(&self.cutout);
+                pass.set_pipeline(self.cutout(gpu));
                 bodies.record(&mut pass, |kind| kind == Kind::Cutout);
             }
         }
@@ -112,7 +124,25 @@ impl ShadowPass {
         let mut pass =
             begin(encoder, "transmittance", &[onto(&self.passed, None, clear(1.0))], None);
         pass.set_bind_group(0, frame, &[]);
-        pass.set_pipeline(&self.transmittance);
+        pass.set_pipeline(self.transmittance(gpu));
         bodies.record(&mut pass, |kind| kind == Kind::Transparent);
+    }
+}
+
+/// Draws nothing but depth.
+fn depth_only<'a>(
+    shader: &'a wgpu::ShaderModule,
+    layouts: &'a [&'a wgpu::BindGroupLayout],
+) -> Recipe<'a> {
+    Recipe {
+        label: "shadow",
+        shader,
+        layouts,
+        vertex: "throw_shadow",
+        fragment: None,
+        buffers: &[Some(VERTEX_LAYOUT)],
+        targets: &[],
+        depth: Some(Depth::NEARER),
+        samples: 1,
     }
 }

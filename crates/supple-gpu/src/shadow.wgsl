@@ -31,7 +31,7 @@ fn cast_transmittance(c: Caster) -> @location(0) vec4f {
     let texel = textureSample(base_texture, base_sampler, c.uv);
     let alpha = body.color.a * c.alpha * texel.a * body.surface.w;
     // A slanted sheet is longer to cross.
-    let slant = clamp(abs(dot(normalize(c.normal + vec3f(1e-8)), frame.key.xyz)), 0.15, 1.0);
+    let slant = clamp(abs(dot(normalize(c.normal + vec3f(1e-8)), frame.lights[KEY].towards.xyz)), 0.15, 1.0);
     let through = pow(1.0 - clamp(alpha, 0.0, 1.0), 1.0 / slant);
     let tint = body.color.rgb * c.color * texel.rgb;
     let brightest = max(max(tint.r, max(tint.g, tint.b)), 1e-4);

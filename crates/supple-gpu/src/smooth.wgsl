@@ -22,7 +22,7 @@ fn average(pixel: vec2i, step: vec2i) -> vec4f {
     let limit = vec2i(frame.size.xy) - 1;
     var sum = here;
     var weights = 1.0;
-    for (var i = -2; i < 2; i++) {
+    for (var i = -2; i < i32(frame.counts.z) - 2; i++) {
         let q = clamp(pixel + i * step, vec2i(0), limit);
         if i != 0 {
             let off_plane = abs(dot(view_position(vec2f(q) + 0.5, distance_of(textureLoad(depth_map, q, 0).r)) - position, n));
@@ -34,12 +34,18 @@ fn average(pixel: vec2i, step: vec2i) -> vec4f {
     return sum / weights;
 }
 
-@fragment
-fn along_rows(@builtin(position) at: vec4f) -> @location(0) vec4f {
-    return average(vec2i(at.xy), vec2i(1, 0));
+// The first of two draws goes along rows, the second along columns.
+@vertex
+fn cover_along(@builtin(vertex_index) i: u32, @builtin(instance_index) along: u32) -> Along {
+    return Along(corner(i), along);
+}
+
+struct Along {
+    @builtin(position) at: vec4f,
+    @location(0) @interpolate(flat) along: u32,
 }
 
 @fragment
-fn along_columns(@builtin(position) at: vec4f) -> @location(0) vec4f {
-    return average(vec2i(at.xy), vec2i(0, 1));
+fn smooth_along(p: Along) -> @location(0) vec4f {
+    return average(vec2i(p.at.xy), select(vec2i(1, 0), vec2i(0, 1), p.along == 1u));
 }

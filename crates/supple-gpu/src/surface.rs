@@ -3,19 +3,22 @@
 //! Many triangles are smaller than a pixel, so the work for a triangle is kept small: light is worked
 //! out once a pixel afterwards, and once more for each surface that shares a pixel at an edge.
 
+use std::collections::HashMap;
+
 use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, onto, replace};
-use crate::draws::{Kind, Uploaded, VERTEX_LAYOUT};
+use crate::draws::{Features, Kind, Uploaded, VERTEX_LAYOUT};
 
 pub(crate) const SHADER: &str = concat!(include_str!("frame.wgsl"), include_str!("surface.wgsl"));
 
 pub(crate) const NORMAL: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
-/// The pipelines.
+/// The pipelines, built when a picture first needs them: that takes a software driver long.
 #[derive(Debug)]
 pub(crate) struct SurfacePass {
-    plain: wgpu::RenderPipeline,
-    rich: wgpu::RenderPipeline,
+    layouts: [wgpu::BindGroupLayout; 2],
+    plain: Option<wgpu::RenderPipeline>,
+    rich: HashMap<Features, wgpu::RenderPipeline>,
 }
 
 /// The sketch, for one size of picture.
@@ -37,25 +40,24 @@ impl SurfaceTargets {
 }
 
 impl SurfacePass {
-    pub(crate) fn new(
-        gpu: &Gpu,
-        frame: &wgpu::BindGroupLayout,
-        body: &wgpu::BindGroupLayout,
-    ) -> Self {
-        let shader = gpu.shader("surface", SHADER);
-        let plain = Recipe {
-            label: "sketch plain",
-            shader: &shader,
-            layouts: &[frame, body],
-            vertex: "place_plain",
-            fragment: Some("sketch_plain"),
-            buffers: &[Some(VERTEX_LAYOUT)],
-            targets: &[replace(NORMAL), replace(COLOR)],
-            depth: Some(Depth::NEARER),
-            samples: gpu.samples,
-        };
-        let rich = Recipe { label: "sketch", vertex: "place", fragment: Some("sketch"), ..plain };
-        Self { rich: gpu.pipeline(&rich), plain: gpu.pipeline(&plain) }
+    pub(crate) fn new(frame: &wgpu::BindGroupLayout, body: &wgpu::BindGroupLayout) -> Self {
+        Self { layouts: [frame.clone(), body.clone()], plain: None, rich: HashMap::new() }
+    }
+
+    /// Makes the pipelines ready that the bodies need.
+    pub(crate) fn prepare(&mut self, gpu: &Gpu, bodies: &Uploaded) {
+        if bodies.has(Kind::Plain) || !has_rich(bodies) {
+            let no = Features::default();
+            self.plain.get_or_insert_with(|| {
+                pipeline(gpu, &self.layouts, no, ["place_plain", "sketch_plain"])
+            });
+        }
+        if has_rich(bodies) {
+            let features = bodies.features(is_rich);
+            self.rich
+                .entry(features)
+                .or_insert_with(|| pipeline(gpu, &self.layouts, features, ["place", "sketch"]));
+        }
     }
 
     pub(crate) fn record(
@@ -70,9 +72,43 @@ impl SurfacePass {
         let mut pass =
             begin(encoder, "sketch", &colors, Some((&targets.depth, wgpu::LoadOp::Clear(1.0))));
         pass.set_bind_group(0, frame, &[]);
-        pass.set_pipeline(&self.plain);
-        bodies.record(&mut pass, |kind| matches!(kind, Kind::Plain | Kind::Ground));
-        pass.set_pipeline(&self.rich);
-        bodies.record(&mut pass, |kind| matches!(kind, Kind::Rich | Kind::Cutout));
+        // The floor is drawn with what is there already.
+        let floor_is_rich = !bodies.has(Kind::Plain) && has_rich(bodies);
+        if !floor_is_rich && let Some(plain) = &self.plain {
+            pass.set_pipeline(plain);
+            bodies.record(&mut pass, |kind| matches!(kind, Kind::Plain | Kind::Ground));
+        }
+        if let Some(rich) = self.rich.get(&bodies.features(is_rich)) {
+            pass.set_pipeline(rich);
+            let floor = |kind| floor_is_rich && kind == Kind::Ground;
+            bodies.record(&mut pass, |kind| is_rich(kind) || floor(kind));
+        }
     }
+}
+
+fn is_rich(kind: Kind) -> bool {
+    matches!(kind, Kind::Rich | Kind::Cutout)
+}
+
+fn has_rich(bodies: &Uploaded) -> bool {
+    bodies.has(Kind::Rich) || bodies.has(Kind::Cutout)
+}
+
+fn pipeline(
+    gpu: &Gpu,
+    layouts: &[wgpu::BindGroupLayout; 2],
+    features: Features,
+    [vertex, fragment]: [&str; 2],
+) -> wgpu::RenderPipeline {
+    gpu.pipeline(&Recipe {
+        label: fragment,
+        shader: &gpu.shader("surface", &features.with(SHADER)),
+        layouts: &layouts.each_ref(),
+        vertex,
+        fragment: Some(fragment),
+        buffers: &[Some(VERTEX_LAYOUT)],
+        targets: &[replace(NORMAL), replace(COLOR)],
+        depth: Some(Depth::NEARER),
+        samples: gpu.samples,
+    })
 }

@@ -83,7 +83,21 @@ fn seen_normal(normal: vec3f, front: bool) -> vec3f {
 // Colour and opacity of a body, before light.
 fn body_color(p: Placed) -> vec4f {
     var c = body.color * p.color;
-    c *= textureSample(base_texture, base_sampler, p.uv);
+    if TEXTURED {
+        c *= textureSample(base_texture, base_sampler, p.uv);
+    }
+    if MAPPED {
+        c = mapped_color(p, c);
+    }
+    if WIRED {
+        c = wired_color(p, c);
+    }
+    return c;
+}
+
+// The colour of the body's field, and its contours.
+fn mapped_color(p: Placed, unmapped: vec4f) -> vec4f {
+    var c = unmapped;
     let t = (p.field - body.field.x) * body.field.y;
     let mapped = textureSampleLevel(colormaps, colormap_sampler, vec2f(t * (255.0 / 256.0) + 0.5 / 256.0, body.field.z), 0.0).rgb;
     // What is not a number compares false both ways.
@@ -97,6 +111,11 @@ fn body_color(p: Placed) -> vec4f {
         let cover = clamp(0.5 * contour.y + 0.5 - distance_px, 0.0, 1.0);
         c = vec4f(mix(c.rgb, body.contours[2u * i + 1u].rgb, cover), c.a);
     }
+    return c;
+}
+
+// The wireframe over a colour.
+fn wired_color(p: Placed, c: vec4f) -> vec4f {
     let line_px = p.corner / max(fwidth(p.corner), vec3f(1e-20));
     let nearest = min(line_px.x, min(line_px.y, line_px.z));
     let line = clamp(0.5 * body.extra.x + 0.5 - nearest, 0.0, 1.0) * body.wire.a;

@@ -24,7 +24,7 @@ use crate::device::{
     Gpu, LOADED, Recipe, begin, clear, loaded_samples, onto, replace, storage, untouched,
     with_samples,
 };
-use crate::draws::{Kind, Uploaded, VERTEX_LAYOUT};
+use crate::draws::{Features, Kind, Uploaded, VERTEX_LAYOUT};
 use crate::surface::{NORMAL, SurfaceTargets};
 
 pub(crate) const GATHER: &str = concat!(
@@ -127,7 +127,7 @@ impl TransparentPass {
         let resolve_layout = gpu.layout(&lists(true));
         let gather = gpu.pipeline(&Recipe {
             label: "gather",
-            shader: &gpu.shader("gather", &with_samples(gpu.samples, GATHER)),
+            shader: &gpu.shader("gather", &Features::ALL.with(&with_samples(gpu.samples, GATHER))),
             layouts: &[frame, body, &gather_layout],
             vertex: "place",
             fragment: Some(if gpu.samples > 1 { "gather_samples" } else { "gather_single" }),

@@ -15,6 +15,8 @@ pub mod rig;
 pub mod run;
 pub mod scene;
 pub mod sculpt;
+pub mod secondary;
+pub mod skinning;
 pub mod sparse;
 pub mod spring;
 pub mod zoo;

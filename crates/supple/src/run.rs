@@ -94,12 +94,27 @@ impl Run<'_> {
         items: &mut [T],
         f: impl Fn(usize, &mut [T]) + Send + Sync,
     ) {
-        let one = |(i, chunk): (usize, &mut [T])| f(i * CHUNK, chunk);
+        self.for_each_piece(items, CHUNK, f);
+    }
+
+    /// Like [`for_each_chunk`](Self::for_each_chunk) for heavier items: `size` of them are a task. It
+    /// must not depend on the thread count.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is zero.
+    pub fn for_each_piece<T: Send>(
+        &self,
+        items: &mut [T],
+        size: usize,
+        f: impl Fn(usize, &mut [T]) + Send + Sync,
+    ) {
+        let one = |(i, piece): (usize, &mut [T])| f(i * size, piece);
         match self.threads {
             Some(pool) => {
-                pool.install(|| items.par_chunks_mut(CHUNK).enumerate().for_each(one));
+                pool.install(|| items.par_chunks_mut(size).enumerate().for_each(one));
             }
-            None => items.chunks_mut(CHUNK).enumerate().for_each(one),
+            None => items.chunks_mut(size).enumerate().for_each(one),
         }
     }
 

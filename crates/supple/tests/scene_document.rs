@@ -8,7 +8,7 @@ use supple::scene::{
     ClipChoice, Ease, Folder, Format, Modifier, Motion, Problem, Repeat, Scene, SceneError, Source,
     Value,
 };
-use supple::{Asset, TriMesh, scene};
+use supple::{Asset, Run, TriMesh, scene};
 
 const WHOLE: &str = r#"
 supple = 1
@@ -261,7 +261,7 @@ fn rich_asset() -> Asset {
 
 #[test]
 fn the_starter_is_a_scene_that_mentions_what_is_there() {
-    let text = scene::starter("my model.v2.glb", &rich_asset());
+    let text = scene::starter("my model.v2.glb", &rich_asset(), &Run::default());
     let scene = parse(&text).unwrap_or_else(|p| panic!("{p}\n{text}"));
     assert_eq!(scene.assets[0].source, Source::File { file: "my model.v2.glb".to_owned() });
     let Motion::Keyframes(keyframes) = &scene.assets[0].motion else { panic!("{text}") };
@@ -274,7 +274,7 @@ fn the_starter_is_a_scene_that_mentions_what_is_there() {
 
 #[test]
 fn the_starter_works_without_its_comment_signs() {
-    let text = scene::starter("a.glb", &rich_asset());
+    let text = scene::starter("a.glb", &rich_asset(), &Run::default());
     let lines = text.lines().filter(|l| !l.starts_with("# A scene") && !l.contains("remove the #"));
     let comment = |l: &str| ["# Skeleton", "#   clip", "# Morph"].iter().any(|c| l.starts_with(c));
     let all: Vec<_> =

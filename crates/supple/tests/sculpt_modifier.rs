@@ -8,8 +8,8 @@ use supple::Run;
 use supple::player::{Player, PlayerError};
 use supple::scene::{Folder, Modifier, Problem, Scene};
 use supple::sculpt::{
-    self, Bend, Boundary, Curve, Extent, Guide, Handle, Knob, Move, Op, Paint, Points, Side, Tool,
-    Twist, partial,
+    self, Bend, Boundary, Curve, Extent, Guide, Handle, Knob, Move, Op, Paint, Points, Side, Stamp,
+    Tool, ToolShape, Twist, partial,
 };
 
 fn document(op: &str) -> String {
@@ -66,6 +66,15 @@ fn ops() -> Vec<Op> {
             side: Side::Out,
             ..Paint::default()
         }),
+        Op::Stamp(Stamp {
+            tool: ToolShape::Mesh {
+                positions: bar(Vec3::splat(0.5), [1, 1, 1]).positions,
+                triangles: bar(Vec3::splat(0.5), [1, 1, 1]).triangles,
+            },
+            from: 1.35 * Vec3::X,
+            by: vec![-0.4 * Vec3::X],
+            ..Stamp::default()
+        }),
         Op::Twist(Twist { degrees: 120.0, ..Twist::default() }),
         Op::Bend(Bend { degrees: 30.0, width: 4.0, ..Bend::default() }),
         boundary(Knob::Translate { by: 0.4 * Vec3::Z }),
@@ -103,7 +112,7 @@ fn nothing_and_all_of_a_list_are_exact() {
         let alone = std::slice::from_ref(op);
         assert_eq!(partial(alone, 1.0), alone);
     }
-    assert_eq!(partial(&log, 0.5), log[..log.len() / 2]);
+    assert_eq!(partial(&log[..8], 0.5), log[..4]);
 }
 
 /// From nothing to the whole edit without a jump: each of twelve steps moves a share of the whole.
@@ -171,6 +180,8 @@ fn what_is_wrong_with_an_edit_is_said_where_it_stands() {
         ("kind = \"paint\"\nradius = -1", (6, 1), "the stroke is empty"),
         ("kind = \"curve\"\nuntil = 2", (6, 1), "between 0 and 1"),
         ("kind = \"boundary\"\ninner = [[1, 2, 3]]", (6, 1), "is empty"),
+        ("kind = \"stamp\"", (6, 1), "the tool has no triangles"),
+        ("kind = \"stamp\"\ntool = { fil = \"a.ply\" }", (8, 10), "file"),
         ("degrees = 9", (6, 1), "has no 'kind'"),
     ];
     for (op, place, says) in cases {
@@ -218,4 +229,27 @@ fn a_modifier_does_what_the_edit_does() {
     let twist = Op::Twist(Twist { axis: Vec3::X, from: 0.0, ..Twist::default() });
     assert_eq!(frame.bodies[0].positions, carried(&shape, &[twist]));
     assert_ne!(frame.bodies[0].positions, mesh.positions);
+}
+
+#[test]
+fn a_stamp_takes_its_tool_from_the_zoo_or_a_file() {
+    let op = |tool: &str| {
+        format!(
+            "kind = \"stamp\"\ntool = {tool}\nfrom = [0, 0, 2.1]\nby = [[0, 0, -0.4]]\nscale = 1"
+        )
+    };
+    let moved = |tool: &str| {
+        let mut player = player(&scene(&document(&op(tool))))?;
+        let frame = player.frame(0, &Run::default()).expect("nobody cancels");
+        Ok::<_, PlayerError>((frame.bodies[0].positions.clone(), player.fingerprint()))
+    };
+    let (ball, print) = moved("{ zoo = \"ball\" }").unwrap_or_else(|e| panic!("{e}"));
+    let (other, other_print) = moved("{ zoo = \"box\" }").unwrap_or_else(|e| panic!("{e}"));
+    assert_ne!(ball, other);
+    assert_ne!(print, other_print);
+    for (tool, says) in [("{ zoo = \"plane\" }", "not closed"), ("{ file = \"no.ply\" }", "no.ply")]
+    {
+        let error = moved(tool).expect_err("this cannot be a tool");
+        assert!(error.to_string().contains(says), "{error}");
+    }
 }

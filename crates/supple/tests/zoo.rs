@@ -11,7 +11,7 @@ use supple::rig::Track;
 use supple::{Asset, Run, zoo};
 
 /// Models of smooth parts, which have exactly the wanted number of triangles.
-const SMOOTH: [&str; 6] = ["boxer", "camel", "cow", "hand", "head", "jelly"];
+const SMOOTH: [&str; 8] = ["arm", "boxer", "camel", "cow", "hand", "head", "jelly", "shoulder"];
 
 /// Every model at 2,000 triangles, and at its default size; built once for all tests.
 static SMALL: LazyLock<BTreeMap<&str, Asset>> =
@@ -167,7 +167,7 @@ const MIDDLE: f32 = 0.05;
 
 #[test]
 fn skins_bind_every_vertex_and_keep_left_from_right() {
-    for name in ["boxer", "camel", "hand"] {
+    for name in ["arm", "boxer", "camel", "hand", "rigged-bar", "shoulder"] {
         let asset = &SMALL[name];
         let (mesh, skin) = (&asset.meshes[0], &asset.skins[0]);
         let weights = mesh.skin_weights.as_ref().unwrap();
@@ -193,6 +193,9 @@ fn clips_move_joints_by_unit_turns_and_cycles_close() {
         ("boxer", vec!["guard", "punch", "walk"]),
         ("camel", vec!["walk"]),
         ("hand", vec!["fist", "wave"]),
+        ("arm", vec!["bend"]),
+        ("rigged-bar", vec!["bend", "twist"]),
+        ("shoulder", vec!["twist"]),
     ] {
         let asset = &SMALL[name];
         assert_eq!(asset.clips.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), clips);
@@ -287,6 +290,7 @@ fn fingerprint(asset: &Asset) -> String {
 #[test]
 fn every_model_has_the_same_bits_everywhere() {
     let expected: BTreeMap<&str, &str> = BTreeMap::from([
+        ("arm", "20229bc6ecc48217"),
         ("ball", "99072a1a87cb06ee"),
         ("bar", "b51f79809dd7dc0c"),
         ("box", "d90078d9d1869895"),
@@ -300,6 +304,8 @@ fn every_model_has_the_same_bits_everywhere() {
         ("head", "4f00a5043c9ab3de"),
         ("jelly", "2a1b2e72ea9c1055"),
         ("plane", "640cc1900c90815c"),
+        ("rigged-bar", "26a39ab01c5179cc"),
+        ("shoulder", "13cec7613d5632a0"),
         ("torus", "82e82cd9bc5e88f8"),
     ]);
     let found: BTreeMap<&str, String> =

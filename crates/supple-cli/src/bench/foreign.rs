@@ -1,5 +1,6 @@
 //! Foreign programs to measure against, when they are installed.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -36,6 +37,19 @@ print(json.dumps({"prepare_ms": statistics.median(prepare), "solve_ms": statisti
                   "version": importlib.metadata.version("potpourri3d")}))
 "#;
 
+/// Remeshes a file to an edge length and prints the time in milliseconds.
+const PYMESHLAB_REMESH: &str = r#"
+import importlib.metadata, json, sys, time
+import pymeshlab
+meshes = pymeshlab.MeshSet()
+meshes.load_new_mesh(sys.argv[1])
+length = pymeshlab.PureValue(float(sys.argv[2]))
+start = time.perf_counter()
+meshes.meshing_isotropic_explicit_remeshing(iterations=10, targetlen=length)
+ms = 1e3 * (time.perf_counter() - start)
+print(json.dumps({"ms": ms, "version": importlib.metadata.version("pymeshlab")}))
+"#;
+
 /// What a foreign program measured.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Measured {
@@ -58,16 +72,23 @@ pub(crate) struct Geodesics {
 
 /// How long trimesh needs to load `path`; `None` if it is not installed.
 pub(crate) fn trimesh_load(path: &Path) -> Option<Measured> {
-    python(TRIMESH_LOAD, path)
+    measure(TRIMESH_LOAD, &[path.as_os_str()])
 }
 
 /// How long potpourri3d needs for distances on the surface in `path`; `None` if it is not installed.
 pub(crate) fn potpourri_heat(path: &Path) -> Option<Geodesics> {
-    python(POTPOURRI_HEAT, path)
+    measure(POTPOURRI_HEAT, &[path.as_os_str()])
 }
 
-fn python<T: for<'a> Deserialize<'a>>(script: &str, path: &Path) -> Option<T> {
+/// How long pymeshlab needs to remesh `path` ten times over; `None` if it is not installed.
+pub(crate) fn pymeshlab_remesh(path: &Path, length: f32) -> Option<Measured> {
+    measure(PYMESHLAB_REMESH, &[path.as_os_str(), length.to_string().as_ref()])
+}
+
+/// Runs a script; what it prints last is its result.
+fn measure<T: for<'a> Deserialize<'a>>(script: &str, args: &[&OsStr]) -> Option<T> {
     let python = std::env::var_os("SUPPLE_PYTHON").unwrap_or_else(|| "python3".into());
-    let output = Command::new(python).arg("-c").arg(script).arg(path).output().ok()?;
-    output.status.success().then(|| serde_json::from_slice(&output.stdout).ok())?
+    let output = Command::new(python).arg("-c").arg(script).args(args).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| serde_json::from_str(text.lines().last()?).ok())?
 }

@@ -1,9 +1,13 @@
 //! `supple bench`: how fast and how exact, on this machine, beside the sources' figures.
 
+mod contact;
 mod foreign;
 mod geodesic;
 mod mesh;
+mod remesh;
 mod sculpt;
+mod secondary;
+mod skinning;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -20,12 +24,12 @@ const REPEATS: usize = 15;
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
-/// Rows that compare with a foreign program run it when it is installed (Python's trimesh and potpourri3d; set
-/// `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
+/// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d
+/// and pymeshlab; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh", "sculpt"])]
+    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -96,7 +100,14 @@ fn is_met(row: &Row, target: f64) -> bool {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref() };
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 2] = [("mesh", mesh::run), ("sculpt", sculpt::run)];
+    let all: [(&str, Rows); 6] = [
+        ("mesh", mesh::run),
+        ("sculpt", sculpt::run),
+        ("sculpt", remesh::run),
+        ("secondary", secondary::run),
+        ("secondary", contact::run),
+        ("skinning", skinning::run),
+    ];
     for (name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {
             rows(&bench)?;

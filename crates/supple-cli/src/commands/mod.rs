@@ -8,7 +8,9 @@ pub(crate) mod deform;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod new;
+pub(crate) mod remesh;
 pub(crate) mod render;
+pub(crate) mod skin;
 pub(crate) mod zoo;
 
 use std::path::Path;
@@ -38,6 +40,8 @@ pub(crate) enum Command {
     New(new::Args),
     Bake(bake::Args),
     Deform(deform::Args),
+    Remesh(remesh::Args),
+    Skin(skin::Args),
     Info(info::Args),
     Check(check::Args),
     Render(render::Args),

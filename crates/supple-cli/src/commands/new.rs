@@ -10,7 +10,8 @@ use supple::scene;
 
 use crate::shell::Shell;
 
-/// Write a starter scene for a mesh: its clips, skeleton and morph targets, ready to edit and bake
+/// Write a starter scene for a mesh: its clips, skeleton, morph targets and flesh that jiggles, ready to
+/// edit and bake
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// The mesh or character
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         );
     }
     let name = asset_name(args, &scene_file)?;
-    let text = scene::starter(&name, &asset);
+    let text = scene::starter(&name, &asset, &shell.quiet_run());
     supple::io::save(&scene_file, |out| out.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {}", scene_file.display()))?;
     shell.say(format!("{} written; play it with:", scene_file.display()));

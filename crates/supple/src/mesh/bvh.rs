@@ -601,7 +601,7 @@ fn squared_distance_to_box(b: &Bounds, q: DVec3) -> f64 {
     outside.length_squared() * DOWN
 }
 
-fn blend(corners: &[Vec3; 3], w: DVec3) -> DVec3 {
+pub(crate) fn blend(corners: &[Vec3; 3], w: DVec3) -> DVec3 {
     let [a, b, c] = corners.map(Vec3::as_dvec3);
     // Relative to a corner: exact where the weight is one.
     if w.x == 1.0 {
@@ -611,7 +611,7 @@ fn blend(corners: &[Vec3; 3], w: DVec3) -> DVec3 {
 }
 
 /// Barycentric weights of the point of a triangle closest to `q` (Ericson, section 5.1.5).
-fn closest_weights([a, b, c]: &[DVec3; 3], q: DVec3) -> DVec3 {
+pub(crate) fn closest_weights([a, b, c]: &[DVec3; 3], q: DVec3) -> DVec3 {
     let (ab, ac) = (*b - *a, *c - *a);
     let normal = ab.cross(ac).length_squared();
     let size = ab.length_squared().max(ac.length_squared());

@@ -171,7 +171,7 @@ fn volume_along(
 ///
 /// Between the turning points the cubic is monotone, so that a change of sign brackets each root, however
 /// small the leading coefficients are.
-fn smallest_root(c: [f64; 4]) -> Option<f64> {
+pub(crate) fn smallest_root(c: [f64; 4]) -> Option<f64> {
     let mut cuts = vec![-1.0, 0.0, 1.0];
     cuts.extend(turning_points(c).into_iter().filter(|x| x.abs() < 1.0));
     cuts.sort_by(f64::total_cmp);

@@ -134,7 +134,7 @@ fn places(bvh: &Bvh) -> Vec<u32> {
 type Triangle = [DVec3; 3];
 
 /// Whether two triangles with area intersect, by the table of the module.
-fn intersect(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
+pub(crate) fn intersect(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
     let (mut count, mut last, mut first) = (0, (0, 0), (0, 0));
     for (i, p) in a.iter().enumerate() {
         for (j, q) in b.iter().enumerate() {

@@ -9,6 +9,8 @@ pub mod intersect;
 pub mod measure;
 pub mod normals;
 pub mod points;
+pub mod refine;
+pub mod remesh;
 pub mod repair;
 #[cfg(test)]
 mod sample;

@@ -79,6 +79,110 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>)
     normals
 }
 
+/// The triangles around every vertex, for normals of one mesh again and again: the same bits as
+/// [`vertex_normals`], added up on all threads.
+///
+/// ```
+/// use glam::Vec3;
+/// use supple::{Run, mesh::normals::{Buffers, Shading}};
+///
+/// let triangles = [[0, 1, 2]];
+/// let shading = Shading::new(3, &triangles);
+/// let mut buffers = Buffers::default();
+/// for x in [Vec3::X, 2.0 * Vec3::X] {
+///     let positions = [Vec3::ZERO, x, Vec3::Y];
+///     let normals = shading.normals(&positions, &triangles, &mut buffers, &Run::default());
+///     assert_eq!(normals, [Vec3::Z; 3]);
+/// }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Shading {
+    /// The corners at vertex `i` are `corners[starts[i]..starts[i + 1]]`, in order of triangles.
+    starts: Vec<u32>,
+    /// Three times the triangle plus the corner.
+    corners: Vec<u32>,
+}
+
+/// Memory of [`Shading::normals`], for the next time.
+#[derive(Clone, Default)]
+pub struct Buffers {
+    weighed: Vec<Weighed>,
+    normals: Vec<Vec3>,
+}
+
+impl std::fmt::Debug for Buffers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Buffers").field("triangles", &self.weighed.len()).finish()
+    }
+}
+
+impl Buffers {
+    /// The normals that were computed last.
+    #[must_use]
+    pub fn into_normals(self) -> Vec<Vec3> {
+        self.normals
+    }
+}
+
+impl Shading {
+    /// Gathers the triangles around each of so many vertices.
+    ///
+    /// # Panics
+    ///
+    /// If a triangle names a vertex beyond them.
+    #[must_use]
+    pub fn new(vertices: usize, triangles: &[[u32; 3]]) -> Self {
+        let mut starts = vec![0_u32; vertices + 1];
+        for &vertex in triangles.iter().flatten() {
+            starts[vertex as usize + 1] += 1;
+        }
+        for i in 0..vertices {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut corners = vec![0_u32; 3 * triangles.len()];
+        for (corner, &vertex) in (0..).zip(triangles.iter().flatten()) {
+            corners[next[vertex as usize] as usize] = corner;
+            next[vertex as usize] += 1;
+        }
+        Self { starts, corners }
+    }
+
+    /// The normals of the mesh this was made for, with its vertices elsewhere.
+    ///
+    /// # Panics
+    ///
+    /// If it was made for another mesh.
+    pub fn normals<'b>(
+        &self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        buffers: &'b mut Buffers,
+        run: &Run<'_>,
+    ) -> &'b [Vec3] {
+        assert_eq!(positions.len() + 1, self.starts.len(), "the vertices it was made for");
+        assert_eq!(3 * triangles.len(), self.corners.len(), "the triangles it was made for");
+        let Buffers { weighed, normals } = buffers;
+        weighed.resize(triangles.len(), Weighed::default());
+        normals.resize(positions.len(), Vec3::ZERO);
+        let arch = pulp::Arch::new();
+        run.for_each_chunk(weighed, |start, weighed| {
+            let triangles = &triangles[start..start + weighed.len()];
+            arch.dispatch(Weigh { positions, triangles, weighed });
+        });
+        run.for_each(normals, |i, normal| {
+            let around = &self.corners[self.starts[i] as usize..self.starts[i + 1] as usize];
+            let mut sum = Vec3::ZERO;
+            for &corner in around {
+                let w = &weighed[corner as usize / 3];
+                sum += w.angles[corner as usize % 3] * w.normal;
+            }
+            *normal = sum.normalize_or_zero();
+        });
+        normals
+    }
+}
+
 /// Weighs triangles, a block of lanes at a time.
 struct Weigh<'a> {
     positions: &'a [Vec3],
@@ -257,6 +361,12 @@ mod tests {
     fn same_bits_for_any_thread_count() {
         let (positions, triangles) = patch(200);
         let serial = vertex_normals(&positions, &triangles, &Run::default());
+        let (shading, mut buffers) =
+            (Shading::new(positions.len(), &triangles), Buffers::default());
+        for _ in 0..2 {
+            let again = shading.normals(&positions, &triangles, &mut buffers, &Run::default());
+            assert_eq!(again, serial, "prepared");
+        }
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let run = Run { threads: Some(&pool), ..Run::default() };

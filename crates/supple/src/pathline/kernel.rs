@@ -304,7 +304,7 @@ impl Reach {
     }
 
     /// Errs on the side of yes.
-    fn contains(&self, x: Vec3) -> bool {
+    pub(super) fn contains(&self, x: Vec3) -> bool {
         match *self {
             Self::Everywhere => true,
             Self::Box(b) => x.cmpge(b.min).all() && x.cmple(b.max).all(),

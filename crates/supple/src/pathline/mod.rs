@@ -247,8 +247,11 @@ fn least_steps(
 
 /// The largest `‖∂v/∂x‖` that a few of the points meet on their way.
 fn sampled_gradient(points: &[Vec3], phase: &Phase, direction: Direction) -> f32 {
-    let stride = points.len().div_ceil(SAMPLES);
-    let mut sample: Vec<Vec3> = points.iter().copied().step_by(stride).collect();
+    let reach = Reach::of(phase);
+    let felt = |x: &Vec3| reach.iter().any(|r| r.contains(*x));
+    let mut sample: Vec<Vec3> = points.iter().copied().filter(felt).collect();
+    let stride = sample.len().div_ceil(SAMPLES).max(1);
+    sample = sample.into_iter().step_by(stride).collect();
     let part = phase.duration / SAMPLE_TIMES as f32;
     let mut largest = 0.0_f64;
     for k in 0..=SAMPLE_TIMES {

@@ -2,23 +2,30 @@
 
 use std::path::PathBuf;
 
-use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
+use glam::{DAffine3, DMat4, Mat4, Vec3};
 
-use super::{BodyState, Load, Slot};
+use super::{BodyState, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
 use crate::asset::Asset;
 use crate::io::uri::FetchError;
 use crate::mesh::attribute::NORMAL;
+use crate::mesh::normals::Shading;
 use crate::mesh::volume::volume;
 use crate::mesh::{TriMesh, Values};
 use crate::rig::body::BodyError;
 use crate::rig::keyframes::ClipError;
+#[cfg(feature = "rigid")]
+use crate::rig::rigid::Ragdoll;
+use crate::rig::rigid::RigidState;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::run::Cancelled;
-use crate::scene::modifier::{Memory, Moment};
+use crate::scene::modifier::{Carried, Moment, Prepared, Stage};
 use crate::scene::{
-    Actor, ClipChoice, Folder, Keyframes, Motion, PathError, Recording, Repeat, RigidPath, Tracks,
+    Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat,
+    RigidMotion, RigidPath,
 };
+use crate::secondary;
+use crate::skinning::{self, Solver};
 
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
@@ -78,6 +85,29 @@ pub enum PlayerError {
         /// What is wrong with it.
         source: PathError,
     },
+    /// An asset cannot be simulated.
+    #[error("asset '{asset}': {what}")]
+    Rigid {
+        /// Which asset.
+        asset: String,
+        /// Why.
+        what: String,
+    },
+    /// A collider makes no sense.
+    #[error(transparent)]
+    Collider(#[from] crate::rig::collider::ColliderError),
+    /// A collider rides on a joint that is not there.
+    #[error("collider '{collider}': asset '{asset}' has no joint '{joint}'; it has {known}")]
+    Ride {
+        /// Which collider.
+        collider: String,
+        /// What it rides on.
+        asset: String,
+        /// Which joint it names.
+        joint: String,
+        /// The joints there are.
+        known: String,
+    },
     /// A modifier does not fit its asset.
     #[error("asset '{asset}', modifier {number} ({kind}): {what}")]
     Modifier {
@@ -108,20 +138,41 @@ pub struct Cast {
     pub rest_volume: Option<f64>,
     pub(super) drive: Drive,
     placement: DAffine3,
+    /// For the normals of its frames.
+    pub(super) shading: Shading,
+    /// What each modifier has worked out.
+    prepared: Vec<Prepared>,
+    /// How it is skinned, if a modifier keeps its volume, and the number of that modifier.
+    solver: Option<(usize, Solver)>,
 }
 
 /// The primary motion, ready to be sampled.
 #[derive(Debug)]
 pub(super) enum Drive {
     Still,
-    Clip { clip: Clip, span: (f32, f32), keyframes: Keyframes },
-    Path { path: RigidPath, repeat: Repeat },
+    Clip {
+        clip: Clip,
+        span: (f32, f32),
+        keyframes: Keyframes,
+    },
+    Path {
+        path: RigidPath,
+        repeat: Repeat,
+    },
+    #[cfg(feature = "rigid")]
+    Simulated {
+        ragdoll: Box<Ragdoll>,
+        pull: Option<RigidPath>,
+        skinning: Skinning,
+    },
 }
 
 /// The vertices of a body, and what went wrong on the way.
 pub(super) struct Deformed {
     pub(super) positions: Vec<Vec3>,
     pub(super) warnings: Vec<String>,
+    /// One for each modifier of that kind.
+    pub(super) secondary: Vec<secondary::Report>,
 }
 
 impl Cast {
@@ -137,96 +188,144 @@ impl Cast {
         run.check()?;
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
-        let drive = Drive::new(actor, &loaded, folder)?;
-        for (i, modifier) in actor.modifiers.iter().enumerate() {
-            modifier.check(&body).map_err(|what| PlayerError::Modifier {
+        let actor = with_tools(actor, load, run)?;
+        let placement = actor.placement.affine();
+        let drive = Drive::new(&actor, &loaded, &body, folder)?;
+        let prepare = |(number, modifier): (usize, &Modifier)| {
+            modifier.prepare(&body, &placement).map_err(|what| PlayerError::Modifier {
                 asset: actor.name.clone(),
-                number: i + 1,
+                number,
                 kind: modifier.kind(),
                 what,
-            })?;
-        }
-        let placement = actor.placement.affine();
+            })
+        };
+        let prepared = (1..).zip(&actor.modifiers).map(prepare).collect::<Result<_, _>>()?;
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
+        let solver = solver(&actor, &body, run)?;
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
-        Ok(Self { actor: actor.clone(), body, rest, rest_volume, drive, placement })
+        let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
+        Ok(Self { actor, body, rest, rest_volume, drive, placement, shading, prepared, solver })
     }
 
-    /// What its modifiers remember before the first tick.
-    pub(super) fn begin(&self, secs: f64, tracks: &Tracks) -> BodyState {
-        let moment = Moment { secs, tracks };
-        let mut carried = self.centroid(secs);
-        let begin = |m: &crate::scene::Modifier| Slot {
-            memory: m.begin(&moment, &mut carried),
+    /// What its modifiers remember before the first tick, which is at the moment.
+    pub(super) fn begin(&self, moment: &Moment<'_>) -> BodyState {
+        let warm_up = self.actor.modifiers.iter().map(|m| m.warm_up_secs()).fold(0.0, f64::max);
+        let ticks = (warm_up * f64::from(TICKS_PER_SECOND)).ceil() as u32;
+        let dt_secs = 1.0 / f64::from(TICKS_PER_SECOND);
+        let at = |k: u32| Moment { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment };
+        let bones = self.begin_bones();
+        let mut carried = self.carried(&bones, at(0).secs);
+        let begin = |(modifier, prepared): (&Modifier, &Prepared)| Slot {
+            memory: modifier.begin(&self.stage(&at(0), prepared), &mut carried),
             frozen: None,
         };
-        BodyState { slots: self.actor.modifiers.iter().map(begin).collect() }
+        let slots = self.actor.modifiers.iter().zip(&self.prepared).map(begin).collect();
+        let mut state = BodyState { slots, bones };
+        for k in 1..=ticks {
+            self.step(&mut state, &at(k), dt_secs, 0);
+        }
+        state
     }
 
-    /// Advances the memories by `dt_secs`, to `secs`.
+    /// The bones before the first tick.
+    fn begin_bones(&self) -> RigidState {
+        match &self.drive {
+            #[cfg(feature = "rigid")]
+            Drive::Simulated { ragdoll, .. } => ragdoll.begin(),
+            Drive::Still | Drive::Clip { .. } | Drive::Path { .. } => RigidState::default(),
+        }
+    }
+
+    /// Advances the memories by `dt_secs`, to the moment; the bones have moved already. Returns where
+    /// that carries the joints.
     pub(super) fn step(
         &self,
         state: &mut BodyState,
-        secs: f64,
+        moment: &Moment<'_>,
         dt_secs: f64,
-        tracks: &Tracks,
         tick: u64,
-    ) {
-        if state.slots.iter().all(|s| s.memory == Memory::Nothing) {
-            return;
-        }
-        let moment = Moment { secs, tracks };
-        let mut carried = self.centroid(secs);
-        for (modifier, slot) in self.actor.modifiers.iter().zip(&mut state.slots) {
+    ) -> Vec<Mat4> {
+        let mut carried = self.carried(&state.bones, moment.secs);
+        let prepared = self.actor.modifiers.iter().zip(&self.prepared);
+        for ((modifier, prepared), slot) in prepared.zip(&mut state.slots) {
             if slot.frozen.is_some() {
                 continue;
             }
-            let (before, carried_before) = (slot.memory.clone(), carried);
-            modifier.step(&mut slot.memory, &moment, dt_secs, &mut carried);
-            if !slot.memory.is_finite() || !carried.is_finite() {
+            let (before, carried_before) = (slot.memory.clone(), carried.clone());
+            let stage = self.stage(moment, prepared);
+            if !modifier.step(&stage, &mut slot.memory, dt_secs, &mut carried) {
                 *slot = Slot { memory: before, frozen: Some(tick) };
                 carried = carried_before;
             }
         }
+        carried.joints
     }
 
     /// Where the vertices are, given the memories.
     pub(super) fn deform(
         &self,
         state: &BodyState,
-        secs: f64,
-        tracks: &Tracks,
+        moment: &Moment<'_>,
         run: &Run<'_>,
     ) -> Result<Deformed, Cancelled> {
-        let moment = Moment { secs, tracks };
-        let mut pose = self.pose(secs);
+        let mut pose = self.pose(moment.secs);
         for modifier in &self.actor.modifiers {
-            modifier.pose(&self.body, &moment, &mut pose);
+            modifier.pose(&self.body, moment, &mut pose);
         }
-        let matrices = self.matrices(&pose, secs);
-        let mut positions = self.body.skin(&pose, &matrices, self.skinning(), run);
+        let joints = self.matrices(&pose, &state.bones, moment.secs);
         let mut warnings = Vec::new();
-        for (number, (modifier, slot)) in (1..).zip(self.actor.modifiers.iter().zip(&state.slots)) {
+        let positions = self.skin(&pose, &joints, &mut warnings, run)?;
+        let mut deformed = Deformed { positions, warnings, secondary: Vec::new() };
+        let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
+        let prepared = self.actor.modifiers.iter().zip(&self.prepared);
+        for (number, ((modifier, prepared), slot)) in (1..).zip(prepared.zip(&state.slots)) {
             run.check()?;
-            let triangles = &self.body.mesh.triangles;
-            let undone = modifier.deform(&slot.memory, &moment, triangles, &mut positions, run);
+            let stage = self.stage(moment, prepared);
+            let positions = &mut deformed.positions;
+            let outcome = modifier.deform(&stage, &slot.memory, &mut carried, positions, run);
             let frozen = slot.frozen.map(|tick| format!("not finite at tick {tick}, frozen"));
             let (name, kind) = (&self.actor.name, modifier.kind());
             let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
-            warnings.extend(undone.into_iter().chain(frozen).map(warning));
+            deformed.warnings.extend(outcome.warning.into_iter().chain(frozen).map(warning));
+            deformed.secondary.extend(outcome.secondary);
         }
-        self.freeze_vertices(&mut positions, &mut warnings);
-        Ok(Deformed { positions, warnings })
+        self.freeze_vertices(&mut deformed);
+        Ok(deformed)
+    }
+
+    fn stage<'a>(&'a self, moment: &Moment<'a>, prepared: &'a Prepared) -> Stage<'a> {
+        Stage { moment: *moment, body: &self.body, prepared }
+    }
+
+    /// The body moved by its skeleton, with its volume kept if a modifier says so.
+    fn skin(
+        &self,
+        pose: &Pose,
+        matrices: &[Mat4],
+        warnings: &mut Vec<String>,
+        run: &Run<'_>,
+    ) -> Result<Vec<Vec3>, Cancelled> {
+        let Some((number, solver)) = &self.solver else {
+            return Ok(self.body.skin(pose, matrices, self.skinning(), run));
+        };
+        let skinned = solver.pose(&self.body, pose, matrices, self.skinning(), run)?;
+        let name = &self.actor.name;
+        let told = skinning::warnings(solver, &skinned.report);
+        warnings.extend(
+            told.into_iter().map(|w| format!("asset '{name}', modifier {number} (skinning): {w}")),
+        );
+        Ok(skinned.positions)
     }
 
     /// Puts vertices that are not finite back where they rest.
-    fn freeze_vertices(&self, positions: &mut [Vec3], warnings: &mut Vec<String>) {
+    fn freeze_vertices(&self, deformed: &mut Deformed) {
         let mut frozen = 0;
         let mut first = None;
-        for (i, (x, rest)) in positions.iter_mut().zip(&self.rest.meshes[0].positions).enumerate() {
+        let positions = deformed.positions.iter_mut();
+        for (i, (x, rest)) in positions.zip(&self.rest.meshes[0].positions).enumerate() {
             if !x.is_finite() {
                 *x = *rest;
                 frozen += 1;
@@ -235,7 +334,7 @@ impl Cast {
         }
         if let Some(first) = first {
             let name = &self.actor.name;
-            warnings.push(format!(
+            deformed.warnings.push(format!(
                 "asset '{name}': {frozen} vertices, from {first} on, not finite: shown at rest"
             ));
         }
@@ -244,6 +343,8 @@ impl Cast {
     fn skinning(&self) -> Skinning {
         match &self.drive {
             Drive::Clip { keyframes, .. } => keyframes.skinning,
+            #[cfg(feature = "rigid")]
+            Drive::Simulated { skinning, .. } => *skinning,
             Drive::Still | Drive::Path { .. } => Skinning::Linear,
         }
     }
@@ -258,33 +359,81 @@ impl Cast {
     }
 
     /// From bind to world, for each joint.
-    fn matrices(&self, pose: &Pose, secs: f64) -> Vec<Mat4> {
+    fn matrices(&self, pose: &Pose, bones: &RigidState, secs: f64) -> Vec<Mat4> {
         let mut world = self.placement;
+        #[cfg(feature = "rigid")]
+        if let Drive::Simulated { ragdoll, .. } = &self.drive {
+            return ragdoll.matrices(bones);
+        }
+        #[cfg(not(feature = "rigid"))]
+        let _ = bones;
         if let Drive::Path { path, repeat } = &self.drive {
             let (first, last) = path.span();
             world *= path.affine(repeat.wrap(secs, first, last));
         }
-        let matrices = self.body.matrices(pose);
-        if world == DAffine3::IDENTITY {
-            return matrices;
-        }
-        let world = DMat4::from(world);
-        matrices.iter().map(|m| (world * m.as_dmat4()).as_mat4()).collect()
+        placed(self.body.matrices(pose), world)
     }
 
-    /// Where the primary motion carries the mean of the vertices.
-    fn centroid(&self, secs: f64) -> DVec3 {
-        self.body.centroid(&self.matrices(&self.pose(secs), secs))
+    /// From bind to the placed rest pose, for each joint.
+    pub(super) fn rest_matrices(&self) -> Vec<Mat4> {
+        placed(self.body.matrices(self.body.rest_pose()), self.placement)
+    }
+
+    /// Where the primary motion carries the body.
+    pub(super) fn carried(&self, bones: &RigidState, secs: f64) -> Carried {
+        let joints = self.matrices(&self.pose(secs), bones, secs);
+        Carried { centroid: self.body.centroid(&joints), joints }
     }
 }
 
+fn placed(matrices: Vec<Mat4>, world: DAffine3) -> Vec<Mat4> {
+    if world == DAffine3::IDENTITY {
+        return matrices;
+    }
+    let world = DMat4::from(world);
+    matrices.iter().map(|m| (world * m.as_dmat4()).as_mat4()).collect()
+}
+
 impl Drive {
-    fn new(actor: &Actor, asset: &Asset, folder: &Folder<'_>) -> Result<Self, PlayerError> {
+    fn new(
+        actor: &Actor,
+        asset: &Asset,
+        body: &Body,
+        folder: &Folder<'_>,
+    ) -> Result<Self, PlayerError> {
         match &actor.motion {
             Motion::Still => Ok(Self::Still),
             Motion::Keyframes(keyframes) => Self::clip(actor, asset, keyframes),
-            Motion::Path(recording) => Self::path(actor, recording, folder),
+            Motion::Path(recording) => Self::path(&actor.name, recording, folder)
+                .map(|path| Self::Path { path, repeat: recording.repeat }),
+            Motion::Rigid(motion) => Self::simulated(actor, body, motion, true),
+            Motion::Ragdoll(motion) => Self::simulated(actor, body, motion, false),
         }
+    }
+
+    #[cfg(feature = "rigid")]
+    fn simulated(
+        actor: &Actor,
+        body: &Body,
+        motion: &RigidMotion,
+        one: bool,
+    ) -> Result<Self, PlayerError> {
+        let rest = placed(body.matrices(body.rest_pose()), actor.placement.affine());
+        let ragdoll = Ragdoll::new(body, &rest, one, &motion.params)
+            .map_err(|e| PlayerError::Rigid { asset: actor.name.clone(), what: e.to_string() })?;
+        let pull = RigidPath::new(motion.pull.clone());
+        Ok(Self::Simulated { ragdoll: Box::new(ragdoll), pull, skinning: motion.skinning })
+    }
+
+    #[cfg(not(feature = "rigid"))]
+    fn simulated(
+        actor: &Actor,
+        _body: &Body,
+        _motion: &RigidMotion,
+        _one: bool,
+    ) -> Result<Self, PlayerError> {
+        let what = "rigid bodies need the feature 'rigid' of this library".to_owned();
+        Err(PlayerError::Rigid { asset: actor.name.clone(), what })
     }
 
     fn clip(actor: &Actor, asset: &Asset, keyframes: &Keyframes) -> Result<Self, PlayerError> {
@@ -311,19 +460,18 @@ impl Drive {
         Ok(Self::Clip { clip: clip.clone(), span, keyframes: keyframes.clone() })
     }
 
-    fn path(
-        actor: &Actor,
+    pub(super) fn path(
+        actor: &str,
         recording: &Recording,
         folder: &Folder<'_>,
-    ) -> Result<Self, PlayerError> {
-        let asset = actor.name.clone();
-        let repeat = recording.repeat;
+    ) -> Result<RigidPath, PlayerError> {
+        let asset = actor.to_owned();
         let Some(file) = &recording.file else {
             let what = "a path needs keys in order of time".to_owned();
             let source = PathError { line: 1, what };
             let path = RigidPath::new(recording.keys.clone());
             let path = path.ok_or(PlayerError::Path { asset, path: PathBuf::new(), source })?;
-            return Ok(Self::Path { path, repeat });
+            return Ok(path);
         };
         let path = match folder.resolve(file) {
             Ok(path) => path,
@@ -337,10 +485,47 @@ impl Drive {
             }
         };
         match RigidPath::from_csv(&text) {
-            Ok(path) => Ok(Self::Path { path, repeat }),
+            Ok(path) => Ok(path),
             Err(source) => Err(PlayerError::Path { asset, path, source }),
         }
     }
+}
+
+/// The actor with all that its modifiers name.
+fn with_tools(actor: &Actor, load: Load<'_>, run: &Run<'_>) -> Result<Actor, PlayerError> {
+    let mut actor = actor.clone();
+    for (i, modifier) in actor.modifiers.iter_mut().enumerate() {
+        let kind = modifier.kind();
+        let loaded =
+            modifier.load(&mut |source| Ok(Body::from_asset(&load(source)?)?.rest_mesh(run)));
+        loaded.map_err(|error| PlayerError::Modifier {
+            asset: actor.name.clone(),
+            number: i + 1,
+            kind,
+            what: error.to_string(),
+        })?;
+    }
+    Ok(actor)
+}
+
+/// The last of the actor's modifiers that keeps the volume in skinning, prepared.
+fn solver(
+    actor: &Actor,
+    body: &Body,
+    run: &Run<'_>,
+) -> Result<Option<(usize, Solver)>, PlayerError> {
+    for (i, modifier) in actor.modifiers.iter().enumerate().rev() {
+        if let Modifier::Skinning(params) = modifier {
+            let wrong = |e: skinning::Error| PlayerError::Modifier {
+                asset: actor.name.clone(),
+                number: i + 1,
+                kind: modifier.kind(),
+                what: e.to_string(),
+            };
+            return Solver::new(body, params, run).map(|s| Some((i + 1, s))).map_err(wrong);
+        }
+    }
+    Ok(None)
 }
 
 /// The placed body at rest, for writers: one mesh on one node.

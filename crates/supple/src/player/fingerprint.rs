@@ -1,16 +1,18 @@
 //! A hash of all that decides where vertices go, to tell whether stored frames are still right.
 
 use bytemuck::cast_slice;
+use glam::Vec3;
 
 use super::Cast;
+use super::arena::Arena;
 use super::cast::Drive;
 use crate::rig::{Body, Clip, Track, Transform};
-use crate::scene::Scene;
+use crate::scene::{Modifier, Scene};
 
 /// Raised when the same scene gives other frames than before.
 const FRAMES_VERSION: u32 = 1;
 
-pub(super) fn of(scene: &Scene, cast: &[Cast]) -> [u8; 32] {
+pub(super) fn of(scene: &Scene, cast: &[Cast], arena: &Arena) -> [u8; 32] {
     let mut hash = Hash(blake3::Hasher::new());
     hash.bytes(env!("CARGO_PKG_VERSION").as_bytes());
     hash.bytes(&FRAMES_VERSION.to_le_bytes());
@@ -19,11 +21,19 @@ pub(super) fn of(scene: &Scene, cast: &[Cast]) -> [u8; 32] {
     hash.bytes(moving.to_toml().as_bytes());
     for cast in cast {
         hash.body(&cast.body);
+        cast.actor.modifiers.iter().flat_map(Modifier::loaded).for_each(|tool| hash.tool(tool));
         match &cast.drive {
             Drive::Still => {}
+            // All of it is in the scene and the body.
+            #[cfg(feature = "rigid")]
+            Drive::Simulated { .. } => {}
             Drive::Clip { clip, .. } => hash.clip(clip),
             Drive::Path { path, .. } => hash.bytes(format!("{path:?}").as_bytes()),
         }
+    }
+    for collider in arena.colliders() {
+        hash.bytes(cast_slice(&collider.mesh.positions));
+        hash.bytes(cast_slice(&collider.mesh.triangles));
     }
     *hash.0.finalize().as_bytes()
 }
@@ -35,6 +45,11 @@ impl Hash {
     fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(&(bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
+    }
+
+    fn tool(&mut self, (positions, triangles): (&[Vec3], &[[u32; 3]])) {
+        self.bytes(cast_slice(positions));
+        self.bytes(cast_slice(triangles));
     }
 
     fn body(&mut self, body: &Body) {

@@ -45,27 +45,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arena;
 mod cast;
 pub mod clock;
 mod fingerprint;
 pub mod source;
 pub mod state;
 
-use glam::Vec3;
+use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::mesh::normals::vertex_normals;
+use crate::mesh::normals::Buffers;
 use crate::mesh::volume::volume;
+use crate::rig::collider::{Collider, Place};
+use crate::rig::contact::{self, Contacts};
 use crate::run::Cancelled;
+use crate::scene::modifier::Moment;
 use crate::scene::{Folder, Scene, Source};
-use crate::{Asset, Run};
+use crate::{Asset, Run, secondary};
 
 pub use cast::{Cast, PlayerError};
 pub use clock::{Clock, TICKS_PER_SECOND, When};
 pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
 
+use arena::Arena;
+use cast::Deformed;
 use state::Snapshots;
+
+/// Bodies that one task simulates.
+const BODIES_A_TASK: usize = 4;
 
 /// How the caller gets assets: from files, from the zoo, from memory.
 pub type Load<'a> =
@@ -77,6 +86,7 @@ pub struct Player {
     scene: Scene,
     clock: Clock,
     cast: Vec<Cast>,
+    arena: Arena,
     state: State,
     snapshots: Snapshots,
 }
@@ -88,6 +98,8 @@ pub struct Frame {
     pub secs: f64,
     /// One for each asset of the scene, in its order.
     pub bodies: Vec<BodyFrame>,
+    /// Where the scene's colliders are, in the order of [`Player::colliders`].
+    pub colliders: Vec<Place>,
     /// How it went.
     pub report: Report,
 }
@@ -110,6 +122,11 @@ pub struct Report {
     pub volume_errors: Vec<Option<f64>>,
     /// What the person should know.
     pub warnings: Vec<String>,
+    /// For each body, what its `secondary` modifiers did, in order.
+    pub secondary: Vec<Vec<secondary::Report>>,
+    /// For each body, what was done about contacts.
+    #[serde(default)]
+    pub contacts: Vec<contact::Report>,
 }
 
 impl Player {
@@ -131,10 +148,18 @@ impl Player {
             cast.push(Cast::new(actor, folder, load, run)?);
         }
         let clock = Clock { start: scene.time.start, fps: scene.time.fps };
-        let bodies = cast.iter().map(|c| c.begin(clock.start, &scene.tracks)).collect();
-        let state = State { tick: 0, bodies };
+        let first = moment(scene, clock.start);
+        let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first));
+        let arena = Arena::new(scene, &cast, folder, load)?;
+        let mut state = State { tick: 0, bodies, contacts: Contacts::default() };
+        let joints: Vec<Vec<Mat4>> = cast
+            .iter()
+            .zip(&state.bodies)
+            .map(|(c, b)| c.carried(&b.bones, clock.start).joints)
+            .collect();
+        arena.touch(&cast, &mut state, &joints, clock.start);
         let snapshots = Snapshots::new(state.clone());
-        Ok(Self { scene: scene.clone(), clock, cast, state, snapshots })
+        Ok(Self { scene: scene.clone(), clock, cast, arena, state, snapshots })
     }
 
     /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
@@ -166,6 +191,12 @@ impl Player {
         &self.cast
     }
 
+    /// Its colliders, in the order of the scene; where they are is in each [`Frame`].
+    #[must_use]
+    pub fn colliders(&self) -> &[Collider] {
+        self.arena.colliders()
+    }
+
     /// How many frames the scene has.
     #[must_use]
     pub fn frames(&self) -> u32 {
@@ -175,7 +206,7 @@ impl Player {
     /// A hash of all that decides where vertices go: the scene, the assets, and this library's version.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
-        fingerprint::of(&self.scene, &self.cast)
+        fingerprint::of(&self.scene, &self.cast, &self.arena)
     }
 
     /// The state after the last tick that was simulated.
@@ -226,28 +257,72 @@ impl Player {
 
     fn play(&mut self, when: When, shaded: bool, run: &Run<'_>) -> Result<Frame, Cancelled> {
         let steps = self.simulate_to(when.tick, run)?;
-        let rest_secs = when.secs - self.clock.tick_secs(when.tick);
         let mut report = Report { steps, ..Report::default() };
-        let mut bodies = Vec::with_capacity(self.cast.len());
-        for (cast, state) in self.cast.iter().zip(&self.state.bodies) {
-            run.check()?;
-            let mut state = state.clone();
-            if !when.on_tick {
-                cast.step(&mut state, when.secs, rest_secs, &self.scene.tracks, when.tick);
-            }
-            let mut deformed = cast.deform(&state, when.secs, &self.scene.tracks, run)?;
-            report.warnings.append(&mut deformed.warnings);
-            let positions = deformed.positions;
-            run.check()?;
-            let now = volume(&positions, &cast.body.mesh.triangles, run);
-            report.volume_errors.push(cast.rest_volume.map(|rest| now / rest - 1.0));
-            run.check()?;
-            let triangles = &cast.body.mesh.triangles;
-            let normals =
-                if shaded { vertex_normals(&positions, triangles, run) } else { Vec::new() };
-            bodies.push(BodyFrame { positions, normals });
+        let mut between = None;
+        if !when.on_tick {
+            let rest_secs = when.secs - self.clock.tick_secs(when.tick);
+            let state = between.insert(self.state.clone());
+            self.advance(state, when.secs, rest_secs, when.tick, run);
         }
-        Ok(Frame { secs: when.secs, bodies, report })
+        let state = between.as_ref().unwrap_or(&self.state);
+        let colliders = self.arena.places(&self.cast, state, when.secs);
+        let shot = Shot { state, secs: when.secs, colliders: &colliders, shaded };
+        let played = run.map_tasks(self.cast.len(), |i| self.play_body(i, &shot, run));
+        let mut bodies = Vec::with_capacity(self.cast.len());
+        for played in played {
+            let Played { body, volume_error, warnings, secondary, contact } = played?;
+            report.volume_errors.push(volume_error);
+            report.warnings.extend(warnings);
+            report.secondary.push(secondary);
+            report.contacts.push(contact);
+            bodies.push(body);
+        }
+        Ok(Frame { secs: when.secs, bodies, colliders, report })
+    }
+
+    fn play_body(&self, i: usize, shot: &Shot<'_>, run: &Run<'_>) -> Result<Played, Cancelled> {
+        run.check()?;
+        let (cast, state) = (&self.cast[i], &shot.state.bodies[i]);
+        let moment = self.moment(shot.secs);
+        let Deformed { mut positions, mut warnings, secondary } =
+            cast.deform(state, &moment, run)?;
+        run.check()?;
+        let contacts = &shot.state.contacts;
+        let contact = self.arena.give_way(i, contacts, shot.colliders, &mut positions, run);
+        warnings.extend(contact_warning(&cast.actor.name, &contact));
+        warnings.extend(state.bones.frozen.map(|tick| {
+            format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
+        }));
+        run.check()?;
+        let triangles = &cast.body.mesh.triangles;
+        let now = volume(&positions, triangles, run);
+        let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
+        run.check()?;
+        let mut buffers = Buffers::default();
+        if shot.shaded {
+            cast.shading.normals(&positions, triangles, &mut buffers, run);
+        }
+        let body = BodyFrame { positions, normals: buffers.into_normals() };
+        Ok(Played { body, volume_error, warnings, secondary, contact })
+    }
+
+    /// Moves a state on by `dt_secs`, to `secs`: rigid bodies, then modifiers, then contacts.
+    fn advance(&self, state: &mut State, secs: f64, dt_secs: f64, tick: u64, run: &Run<'_>) {
+        self.arena.fall(&self.cast, state, secs, dt_secs, tick);
+        let moment = self.moment(secs);
+        let mut moving: Vec<(&mut BodyState, Vec<Mat4>)> =
+            state.bodies.iter_mut().map(|b| (b, Vec::new())).collect();
+        run.for_each_piece(&mut moving, BODIES_A_TASK, |start, moving| {
+            for (i, (state, joints)) in (start..).zip(moving) {
+                *joints = self.cast[i].step(state, &moment, dt_secs, tick);
+            }
+        });
+        let joints: Vec<Vec<Mat4>> = moving.into_iter().map(|m| m.1).collect();
+        self.arena.touch(&self.cast, state, &joints, secs);
+    }
+
+    fn moment(&self, secs: f64) -> Moment<'_> {
+        moment(&self.scene, secs)
     }
 
     /// Brings the state to a tick; returns how many ticks that took.
@@ -261,14 +336,46 @@ impl Player {
             run.check()?;
             let next = self.state.tick + 1;
             let (secs, dt) = (self.clock.tick_secs(next), 1.0 / f64::from(TICKS_PER_SECOND));
-            for (cast, state) in self.cast.iter().zip(&mut self.state.bodies) {
-                cast.step(state, secs, dt, &self.scene.tracks, next);
-            }
-            self.state.tick = next;
+            let mut state = std::mem::take(&mut self.state);
+            self.advance(&mut state, secs, dt, next, run);
+            state.tick = next;
+            self.state = state;
             self.snapshots.keep(&self.state);
         }
         Ok(tick - from)
     }
+}
+
+/// When, and seen from the scene's camera.
+fn moment(scene: &Scene, secs: f64) -> Moment<'_> {
+    Moment { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
+}
+
+/// One body of a frame.
+struct Played {
+    body: BodyFrame,
+    volume_error: Option<f64>,
+    warnings: Vec<String>,
+    secondary: Vec<secondary::Report>,
+    contact: contact::Report,
+}
+
+/// What a frame shows.
+struct Shot<'a> {
+    state: &'a State,
+    secs: f64,
+    colliders: &'a [Place],
+    shaded: bool,
+}
+
+fn contact_warning(name: &str, contact: &contact::Report) -> Option<String> {
+    (contact.projected > 0).then(|| {
+        format!(
+            "asset '{name}': {} vertices were still inside a collider after {} passes and were moved out \
+             by up to {:.2e}",
+            contact.projected, contact.passes, contact.farthest
+        )
+    })
 }
 
 /// A state that belongs to another scene.

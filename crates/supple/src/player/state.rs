@@ -3,7 +3,7 @@
 //! ```
 //! use supple::player::State;
 //!
-//! let state = State { tick: 7, bodies: Vec::new() };
+//! let state = State { tick: 7, ..State::default() };
 //! let bytes = postcard::to_stdvec(&state)?;
 //! assert_eq!(postcard::from_bytes::<State>(&bytes)?, state);
 //! # Ok::<(), postcard::Error>(())
@@ -11,15 +11,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rig::contact::Contacts;
+use crate::rig::rigid::RigidState;
 use crate::scene::modifier::Memory;
 
 /// All memories after a tick.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// How many ticks have been simulated since the scene's start.
     pub tick: u64,
     /// One for each body.
     pub bodies: Vec<BodyState>,
+    /// Who touches whom, and the ways out.
+    pub contacts: Contacts,
 }
 
 /// The memories of one body's modifiers.
@@ -27,6 +31,8 @@ pub struct State {
 pub struct BodyState {
     /// One for each modifier.
     pub slots: Vec<Slot>,
+    /// Where its bones are, if its motion is simulated.
+    pub bones: RigidState,
 }
 
 /// The memory of one modifier.
@@ -41,9 +47,10 @@ pub struct Slot {
 impl State {
     /// True if both are states of scenes with the same bodies and kinds of modifiers.
     pub(super) fn fits(&self, other: &Self) -> bool {
-        let kinds = |s: &Self| -> Vec<Vec<_>> {
-            let of =
+        let kinds = |s: &Self| -> Vec<(usize, Vec<_>)> {
+            let slots =
                 |b: &BodyState| b.slots.iter().map(|s| std::mem::discriminant(&s.memory)).collect();
+            let of = |b: &BodyState| (b.bones.bones.len(), slots(b));
             s.bodies.iter().map(of).collect()
         };
         kinds(self) == kinds(other)
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn snapshots_stay_few_and_near() {
-        let at = |tick| State { tick, bodies: Vec::new() };
+        let at = |tick| State { tick, ..State::default() };
         let mut snapshots = Snapshots::new(at(0));
         for tick in 1..100_000 {
             snapshots.keep(&at(tick));

@@ -1,11 +1,15 @@
 //! Rigs: node hierarchies, keyframes, and the skins that bind meshes to them.
 
 pub mod body;
+pub mod collider;
+pub mod contact;
 pub mod keyframes;
+pub mod rigid;
 pub mod skeleton;
 pub mod skin;
 
 pub use body::Body;
 pub use keyframes::{Channel, Clip, Interpolation, Track};
 pub use skeleton::{Hierarchy, Node, Pose, Transform};
+pub(crate) use skin::nearest_rotation;
 pub use skin::{Palette, Skin, Skinning};

@@ -179,6 +179,16 @@ impl Hierarchy {
         Ok(Self { parents: nodes.iter().map(|n| n.parent).collect(), order })
     }
 
+    /// The node above a node; `None` for a root.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node.
+    #[must_use]
+    pub fn parent(&self, node: u32) -> Option<u32> {
+        self.parents[node as usize]
+    }
+
     /// From each node's space to the world, for the given local transforms.
     ///
     /// # Panics

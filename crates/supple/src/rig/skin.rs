@@ -225,7 +225,7 @@ impl Motion {
 
 /// The rotation of the polar decomposition `M = R S`, by Higham's Newton iteration; for a mirroring
 /// matrix the mirror stays in `S`. A singular matrix is nudged towards the identity.
-fn nearest_rotation(m: &DMat3) -> DQuat {
+pub(crate) fn nearest_rotation(m: &DMat3) -> DQuat {
     let size = m.to_cols_array().iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     if size == 0.0 || !size.is_finite() {
         return DQuat::IDENTITY;

@@ -20,7 +20,7 @@
 //! scale = 1                       # or [x, y, z]
 //!
 //! [asset.motion]
-//! kind = "keyframes"              # or "still", "path"
+//! kind = "keyframes"              # or "still", "path", "rigid", "ragdoll"
 //! clip = "Run"                    # or its number, from 0
 //! skinning = "dual-quaternion"    # or "linear"
 //! repeat = "loop"                 # or "once", "ping-pong"
@@ -38,8 +38,17 @@
 //! amount = 1                      # how much of the edits, from 0 to 1
 //!
 //! [[asset.modifier.op]]           # in the order they are carried out
-//! kind = "twist"                  # or "move", "points", "paint", "bend", "boundary", "curve"
+//! kind = "twist"                  # or "move", "points", "paint", "stamp", "bend", "boundary", "curve"
 //! degrees = 180
+//!
+//! [[asset.modifier]]
+//! kind = "skinning"               # the blends around joints keep the volume
+//!
+//! [asset.contact]                 # gives way to colliders and other assets; see collider
+//! softness = 1
+//!
+//! [[collider]]
+//! kind = "plane"                  # or "box", "sphere", "capsule", "convex", "mesh"
 //!
 //! [track.lift]
 //! interpolation = "smooth"        # or "step", "linear"
@@ -69,6 +78,7 @@
 //! ```
 
 pub mod camera;
+pub mod collider;
 mod document;
 mod error;
 pub mod folder;
@@ -91,10 +101,11 @@ use document::{Document, Range, Table};
 use crate::io::uri::Policy;
 
 pub use camera::Camera;
+pub use collider::{ColliderEntry, Contact, Ride};
 pub use error::{Problem, SceneError};
 pub use folder::Folder;
 pub use modifier::Modifier;
-pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat};
+pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
 pub use path::{PathError, PathKey, RigidPath};
 pub use placement::Placement;
 pub use quantity::Unit;
@@ -116,6 +127,9 @@ pub struct Scene {
     /// The assets and their motions.
     #[serde(rename = "asset", default)]
     pub assets: Vec<Actor>,
+    /// What the assets collide with.
+    #[serde(rename = "collider", default, skip_serializing_if = "Vec::is_empty")]
+    pub colliders: Vec<ColliderEntry>,
     /// Values over time that parameters may name.
     #[serde(rename = "track", default)]
     pub tracks: Tracks,
@@ -192,6 +206,10 @@ pub struct Actor {
     /// How it moves before anything modifies it.
     #[serde(default)]
     pub motion: Motion,
+    /// How it behaves in contact; without it, it passes through everything, unless it is a rigid
+    /// body or a ragdoll.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<Contact>,
     /// What happens to it then, in this order.
     #[serde(rename = "modifier", default)]
     pub modifiers: Vec<Modifier>,
@@ -254,7 +272,16 @@ impl Source {
 
 impl Actor {
     fn read(table: &Table<'_>, others: &[Self]) -> Result<Self, Problem> {
-        table.only(&["name", "file", "zoo", "triangles", "placement", "motion", "modifier"])?;
+        table.only(&[
+            "name",
+            "file",
+            "zoo",
+            "triangles",
+            "placement",
+            "motion",
+            "contact",
+            "modifier",
+        ])?;
         let source = Source::read(table)?;
         let name = match table.get("name") {
             Some(field) => field.name()?,
@@ -272,12 +299,16 @@ impl Actor {
             Some(field) => Motion::read(&field.table("[asset.motion]")?)?,
             None => Motion::default(),
         };
+        let contact = match table.get("contact") {
+            Some(field) => Some(Contact::read(&field.table("[asset.contact]")?)?),
+            None => None,
+        };
         let modifiers = match table.get("modifier") {
             Some(field) => field.tables("[[asset.modifier]]")?,
             None => Vec::new(),
         };
         let modifiers = modifiers.iter().map(Modifier::read).collect::<Result<_, _>>()?;
-        Ok(Self { name, source, placement, motion, modifiers })
+        Ok(Self { name, source, placement, motion, contact, modifiers })
     }
 }
 
@@ -357,6 +388,7 @@ impl Scene {
             source,
             placement: Placement::default(),
             motion: Motion::default(),
+            contact: None,
             modifiers: Vec::new(),
         };
         Self {
@@ -364,6 +396,7 @@ impl Scene {
             name: name.to_owned(),
             time: Time::default(),
             assets: vec![actor],
+            colliders: Vec::new(),
             tracks: Tracks::new(),
             camera: None,
             output: Output::default(),
@@ -406,7 +439,7 @@ impl Scene {
         if version.count(0..=u32::MAX)? != VERSION {
             return Err(version.wrong("a scene of another version", &known));
         }
-        root.only(&["supple", "name", "time", "asset", "track", "camera", "output"])?;
+        root.only(&["supple", "name", "time", "asset", "collider", "track", "camera", "output"])?;
         let name = root.get("name").map_or(Ok("scene".to_owned()), |f| f.name())?;
         let time = match root.get("time") {
             Some(field) => Time::read(&field.table("[time]")?)?,
@@ -418,6 +451,7 @@ impl Scene {
         for table in root.get("asset").map_or(Ok(Vec::new()), |f| f.tables("[[asset]]"))? {
             assets.push(Actor::read(&table, &assets)?);
         }
+        let colliders = read_colliders(root, &assets)?;
         let camera = match root.get("camera") {
             Some(field) => Some(Camera::read(&field.table("[camera]")?)?),
             None => None,
@@ -426,7 +460,7 @@ impl Scene {
             Some(field) => Output::read(&field.table("[output]")?)?,
             None => Output::default(),
         };
-        Ok(Self { supple: VERSION, name, time, assets, tracks, camera, output })
+        Ok(Self { supple: VERSION, name, time, assets, colliders, tracks, camera, output })
     }
 
     /// The document of this scene.
@@ -438,6 +472,26 @@ impl Scene {
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self).expect("a scene is plain data")
     }
+}
+
+fn read_colliders(root: &Table<'_>, assets: &[Actor]) -> Result<Vec<ColliderEntry>, Problem> {
+    let Some(field) = root.get("collider") else { return Ok(Vec::new()) };
+    let mut colliders: Vec<ColliderEntry> = Vec::new();
+    for (number, table) in (1..).zip(field.tables("[[collider]]")?) {
+        let collider = ColliderEntry::read(&table, number)?;
+        if colliders.iter().any(|c| c.name == collider.name) {
+            let what = format!("two colliders are called '{}'", collider.name);
+            return Err(table.wrong(&what, "give each a name of its own: name = \"…\""));
+        }
+        let unknown = |r: &&Ride| assets.iter().all(|a| a.name != r.asset);
+        if let Some(ride) = collider.rides.as_ref().filter(unknown) {
+            let known: Vec<&str> = assets.iter().map(|a| a.name.as_str()).collect();
+            let what = format!("there is no asset '{}' to ride on", ride.asset);
+            return Err(table.wrong(&what, &format!("assets here: {}", known.join(", "))));
+        }
+        colliders.push(collider);
+    }
+    Ok(colliders)
 }
 
 fn read_tracks(root: &Table<'_>) -> Result<Tracks, Problem> {

@@ -8,12 +8,13 @@
 //! assert_eq!(Repeat::Once.wrap(2.5, 0.0, 1.0), 1.0);
 //! ```
 
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::document::{Range, Table};
 use super::path::PathKey;
 use super::{Problem, Unit};
-use crate::rig::Skinning;
+use crate::rig::{Skinning, rigid};
 
 /// How an asset moves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,23 @@ pub enum Motion {
     Keyframes(Keyframes),
     /// It moves as a rigid body along a recording.
     Path(Recording),
+    /// It falls and bounces as one rigid body.
+    Rigid(RigidMotion),
+    /// Its bones fall and bounce, and return to the rest pose.
+    Ragdoll(RigidMotion),
+}
+
+/// A motion that is simulated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RigidMotion {
+    /// How joints are blended. Default: `linear`.
+    pub skinning: Skinning,
+    /// What it weighs and how it bounces.
+    #[serde(flatten)]
+    pub params: rigid::Params,
+    /// A path that pulls the body (the first bone of a ragdoll) as on a spring; none leaves it free.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pull: Vec<PathKey>,
 }
 
 /// A clip that moves a skeleton.
@@ -122,6 +140,9 @@ pub struct Recording {
     pub keys: Vec<PathKey>,
 }
 
+const METHODS: [(&str, Skinning); 2] =
+    [("linear", Skinning::Linear), ("dual-quaternion", Skinning::DualQuaternion)];
+
 impl Motion {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
         #[derive(Clone, Copy)]
@@ -129,12 +150,22 @@ impl Motion {
             Still,
             Keyframes,
             Path,
+            Rigid,
+            Ragdoll,
         }
-        let kinds = [("still", Kind::Still), ("keyframes", Kind::Keyframes), ("path", Kind::Path)];
+        let kinds = [
+            ("still", Kind::Still),
+            ("keyframes", Kind::Keyframes),
+            ("path", Kind::Path),
+            ("rigid", Kind::Rigid),
+            ("ragdoll", Kind::Ragdoll),
+        ];
         match table.need("kind")?.choice(&kinds)? {
             Kind::Still => table.only(&["kind"]).map(|()| Self::Still),
             Kind::Keyframes => Keyframes::read(table).map(Self::Keyframes),
             Kind::Path => Recording::read(table).map(Self::Path),
+            Kind::Rigid => RigidMotion::read(table).map(Self::Rigid),
+            Kind::Ragdoll => RigidMotion::read(table).map(Self::Ragdoll),
         }
     }
 }
@@ -148,15 +179,67 @@ impl Keyframes {
             Some(field) => ClipChoice::Index(field.count(0..=1_000_000)?),
             None => default.clip,
         };
-        let methods = [("linear", Skinning::Linear), ("dual-quaternion", Skinning::DualQuaternion)];
         let speeds = Range { least: -1000.0, most: 1000.0 };
         Ok(Self {
             clip,
-            skinning: table.get("skinning").map_or(Ok(default.skinning), |f| f.choice(&methods))?,
+            skinning: table.get("skinning").map_or(Ok(default.skinning), |f| f.choice(&METHODS))?,
             speed: table.number_or("speed", Unit::Factor, speeds, default.speed)?,
             start: table.number_or("start", Unit::Time, Range::ANY, default.start)?,
             repeat: table.get("repeat").map_or(Ok(default.repeat), |f| f.choice(&Repeat::WORDS))?,
         })
+    }
+}
+
+impl RigidMotion {
+    fn read(table: &Table<'_>) -> Result<Self, Problem> {
+        table.only(&[
+            "kind",
+            "skinning",
+            "density",
+            "gravity",
+            "velocity",
+            "spin",
+            "joint_frequency",
+            "joint_damping",
+            "contact_frequency",
+            "contact_damping",
+            "friction",
+            "drag",
+            "pull",
+            "pull_frequency",
+        ])?;
+        let d = rigid::Params::default();
+        let three = |key: &str, unit, default: Vec3| {
+            let number = table.get(key).map(|f| f.numbers3(unit, Range::ANY)).transpose()?;
+            Ok::<_, Problem>(number.map_or(default, |v| DVec3::from(v).as_vec3()))
+        };
+        let one = |key: &str, unit, least: f64, most: f64, default: f32| {
+            let number = table.number_or(key, unit, Range { least, most }, f64::from(default))?;
+            Ok::<_, Problem>(number as f32)
+        };
+        let params = rigid::Params {
+            density: one("density", Unit::Factor, 1e-3, 1e6, d.density)?,
+            gravity: three("gravity", Unit::Acceleration, d.gravity)?,
+            velocity: three("velocity", Unit::Length, d.velocity)?,
+            spin: three("spin", Unit::Angle, d.spin)?,
+            joint_frequency: one("joint_frequency", Unit::Frequency, 0.0, 50.0, d.joint_frequency)?,
+            joint_damping: one("joint_damping", Unit::Factor, 0.0, 10.0, d.joint_damping)?,
+            contact_frequency: one(
+                "contact_frequency",
+                Unit::Frequency,
+                0.1,
+                30.0,
+                d.contact_frequency,
+            )?,
+            contact_damping: one("contact_damping", Unit::Factor, 0.0, 2.0, d.contact_damping)?,
+            friction: one("friction", Unit::Factor, 0.0, 10.0, d.friction)?,
+            drag: one("drag", Unit::Factor, 0.0, 100.0, d.drag)?,
+            pull_frequency: one("pull_frequency", Unit::Frequency, 0.01, 30.0, d.pull_frequency)?,
+        };
+        let skinning =
+            table.get("skinning").map_or(Ok(Skinning::Linear), |f| f.choice(&METHODS))?;
+        let pull = table.get("pull").map_or(Ok(Vec::new()), |f| PathKey::read_all(&f))?;
+        Ok(Self { skinning, params, pull })
     }
 }
 

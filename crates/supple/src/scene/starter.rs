@@ -3,25 +3,38 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::Asset;
+use crate::mesh::measure::Bounds;
+use crate::rig::{Body, Skinning};
+use crate::secondary::{self, Params};
+use crate::{Asset, Run};
 
 /// So many names are listed in a comment before the rest is only counted.
 const LISTED: usize = 40;
 /// So much of a file's name becomes the name of the scene.
 const LONGEST_NAME: usize = 60;
+/// Time, height and turn of the hop of a body without a clip.
+const HOP: [(f64, f32, f64); 7] = [
+    (0.0, 0.0, 0.0),
+    (0.25, 1.0, 0.0),
+    (0.5, 0.0, 0.0),
+    (0.7, 0.0, 25.0),
+    (0.9, 0.0, -25.0),
+    (1.1, 0.0, 0.0),
+    (2.0, 0.0, 0.0),
+];
 
-/// A scene document for an asset that lies beside it: its first clip if it has any, with its clips,
-/// skeleton and morph targets listed in comments.
+/// A scene document for an asset that lies beside it: its first clip if it has any, else a hop; flesh that
+/// jiggles ([`secondary::place`]); with its clips, skeleton and morph targets listed in comments.
 ///
 /// ```
-/// use supple::{Asset, TriMesh, scene};
+/// use supple::{Asset, Run, TriMesh, scene};
 ///
-/// let text = scene::starter("bar.ply", &Asset::from_mesh(TriMesh::default()));
+/// let text = scene::starter("bar.ply", &Asset::from_mesh(TriMesh::default()), &Run::default());
 /// assert!(text.contains("file = \"bar.ply\""));
 /// assert!(scene::Scene::parse(&text, None).is_ok());
 /// ```
 #[must_use]
-pub fn starter(asset_file: &str, asset: &Asset) -> String {
+pub fn starter(asset_file: &str, asset: &Asset, run: &Run<'_>) -> String {
     let file = asset_file.strip_suffix(".gz").unwrap_or(asset_file);
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
     let safe = |c: char| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '_' };
@@ -35,8 +48,13 @@ pub fn starter(asset_file: &str, asset: &Asset) -> String {
     // Writing to a string cannot fail.
     let _ = write_head(&mut text, &name, secs);
     let _ = write_asset(&mut text, asset_file, asset);
-    let _ = write_motion(&mut text, asset);
+    let body = Body::from_asset(asset).ok();
+    let _ = write_motion(&mut text, asset, body.as_ref(), run);
     let _ = write_modifiers(&mut text, asset);
+    if let Some(body) = &body {
+        let params = secondary::place(body, asset.clips.first(), run);
+        let _ = write_flesh(&mut text, &params);
+    }
     text.push_str("\n[output]\nformats = [\"glb\"]          # also: usda, pc2, mdd, ply, obj\n");
     text
 }
@@ -74,10 +92,15 @@ fn write_asset(text: &mut String, file: &str, asset: &Asset) -> std::fmt::Result
     writeln!(text, "scale = 1")
 }
 
-fn write_motion(text: &mut String, asset: &Asset) -> std::fmt::Result {
+fn write_motion(
+    text: &mut String,
+    asset: &Asset,
+    body: Option<&Body>,
+    run: &Run<'_>,
+) -> std::fmt::Result {
     writeln!(text, "\n[asset.motion]")?;
     let Some(first) = asset.clips.first() else {
-        return writeln!(text, "kind = \"still\"              # the file has no clips; also: path");
+        return write_hop(text, body, run);
     };
     writeln!(text, "kind = \"keyframes\"          # also: still, path")?;
     let same = asset.clips.iter().filter(|c| c.name == first.name).count();
@@ -126,6 +149,70 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     writeln!(text, "# [track.blend]")?;
     writeln!(text, "# interpolation = \"smooth\"")?;
     writeln!(text, "# keys = [[0, 0], [1, 1]]     # [time, value]")
+}
+
+/// A body without a clip hops and turns, so that there is something to see.
+fn write_hop(text: &mut String, body: Option<&Body>, run: &Run<'_>) -> std::fmt::Result {
+    let posed = body.map(|b| b.pose(b.rest_pose(), Skinning::Linear, run));
+    let Some(bounds) = posed.and_then(|p| Bounds::of(&p)) else {
+        return writeln!(text, "kind = \"still\"              # the file has no clips; also: path");
+    };
+    let height = 0.2 * bounds.diagonal();
+    writeln!(
+        text,
+        "# The file has no clips: here it hops and turns. For no motion: kind = \"still\""
+    )?;
+    writeln!(text, "kind = \"path\"")?;
+    writeln!(text, "keys = [")?;
+    for (time, up, turn) in HOP {
+        writeln!(
+            text,
+            "  {{ time = {time}, position = [0, {:.4}, 0], rotation = [0, {turn}, 0] }},",
+            up * height
+        )?;
+    }
+    writeln!(text, "]")
+}
+
+fn write_flesh(text: &mut String, params: &Params) -> std::fmt::Result {
+    if params.sets.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "\n# Flesh: masses on springs that lag behind the motion. Move, add and remove sets freely."
+    )?;
+    writeln!(text, "[[asset.modifier]]")?;
+    writeln!(text, "kind = \"secondary\"")?;
+    writeln!(text, "preset = \"flesh\"            # also: fat, muscle, jelly, rubber")?;
+    if let Some(stiffness) = params.stiffness {
+        writeln!(
+            text,
+            "stiffness = {stiffness:<15} # N/m, of all springs; less is softer. The preset's if removed"
+        )?;
+    }
+    writeln!(text, "# damping = 0.2             # 0 swings for ever, 1 does not overshoot")?;
+    let down = params.gravity.y;
+    writeln!(text, "gravity = [0, {down}, 0]     # units/s2; the rest pose does not sag")?;
+    writeln!(
+        text,
+        "# detail = 0.02             # with a [camera]: smaller sets than this share of the distance fade"
+    )?;
+    writeln!(text, "# exact_volume = true       # restores what blends between joints lose")?;
+    for set in &params.sets {
+        let [x, y, z] = set.anchor.to_array();
+        writeln!(text, "\n[[asset.modifier.set]]")?;
+        writeln!(text, "name = {}", quoted(&set.name))?;
+        writeln!(text, "anchor = [{x}, {y}, {z}]      # in the rest pose")?;
+        writeln!(text, "radius = {}", set.radius)?;
+        if let Some(bone) = &set.bone {
+            writeln!(text, "bone = {}", quoted(bone))?;
+        }
+        if let Some(mass) = set.mass {
+            writeln!(text, "mass = {mass}                # kg; more is slower")?;
+        }
+    }
+    Ok(())
 }
 
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {

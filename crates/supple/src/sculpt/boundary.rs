@@ -17,7 +17,7 @@
 //!
 //! # Limits
 //!
-//! What moves may meet what stays. The two tubes must not touch. Points that were not vertices take the
+//! What moves may meet what stays ([`Params::on_contact`](super::Params::on_contact)). The two tubes must not touch. Points that were not vertices take the
 //! part of the nearest vertex.
 //!
 //! # References
@@ -193,7 +193,7 @@ impl Boundary {
         run: &Run<'_>,
     ) -> Result<(BoundaryMap, pathline::Report), Problem> {
         let map = self.prepare(positions, triangles, run)?;
-        let report = map.go(positions, &map.parts, params, Direction::Forward, run)?;
+        let report = map.apply(positions, params, run)?;
         Ok((map, report))
     }
 
@@ -207,7 +207,12 @@ impl Boundary {
         self.curves().map(drop)
     }
 
-    fn prepare(
+    /// Finds handle and support on a surface, for edits that start from the same shape again and again.
+    ///
+    /// # Errors
+    ///
+    /// A [`Problem`] with the parameters, or with where the curves lie.
+    pub fn prepare(
         &self,
         positions: &[Vec3],
         triangles: &[[u32; 3]],
@@ -305,6 +310,25 @@ impl BoundaryMap {
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// Moves the vertices it was prepared for from where they were.
+    ///
+    /// # Errors
+    ///
+    /// As [`pathline::advect`].
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many as it was prepared for.
+    pub fn apply(
+        &self,
+        positions: &mut [Vec3],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<pathline::Report, pathline::Error> {
+        assert_eq!(positions.len(), self.parts.len(), "the vertices it was prepared for");
+        self.go(positions, &self.parts, params, Direction::Forward, run)
     }
 
     /// The share of the motion that a vertex takes part in, from where it came to rest.

@@ -9,8 +9,8 @@
 //!
 //! # Where we differ from the paper
 //!
-//! - The velocities of all vertices together are one ordinary differential equation: the gradient is
-//!   estimated anew for every stage of a Runge–Kutta step, not once a step, which is of order one only.
+//! - The velocities of all vertices together are one ordinary differential equation, solved with order
+//!   three: the gradient is estimated twice in a Runge–Kutta step. Once a step is of order one only.
 //! - The part that moves fully is carried rigidly, from a frame integrated in f64.
 //! - (4.8) and (4.9) are printed with the wrong speed and (4.6) is singular where the curve is straight;
 //!   see [`field::generator`](crate::field::generator).
@@ -18,14 +18,15 @@
 //!
 //! # Limits
 //!
-//! Parts of the surface that are far apart along it may meet in space. Undo restores the stored shape.
+//! Parts of the surface that are far apart along it may meet in space
+//! ([`Params::on_contact`](super::Params::on_contact)). Undo restores the stored shape.
 //!
 //! # References
 //!
 //! - W. von Funck, H. Theisel, H.-P. Seidel. Explicit Control of Vector Field Based Shape
 //!   Deformations. Pacific Graphics, 2007.
 
-use glam::{DVec3, Vec2, Vec3};
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::boundary::{check_drawn, drawn_parts};
@@ -33,12 +34,10 @@ use super::error::{Problem, check_fade, check_finite, check_point, check_share};
 use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
 use super::regions::Part;
+use super::surface::Surface;
 use crate::Run;
-use crate::field::Generator;
-use crate::field::blend::fade;
 use crate::mesh::adjacency::{Rows, vertex_vertices};
 use crate::mesh::geodesic::{self, dijkstra, heat, smoothed};
-use crate::run::Cancelled;
 
 /// Guides part of a surface along a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -252,17 +251,10 @@ impl Curve {
         let values = self.extent.values(positions, triangles, self.distance, run)?;
         ride.behind = behind(&ride, positions, &values);
         let steps = self.steps.max(1).next_multiple_of(ride.pieces());
-        let surface = Surface::new(&values, triangles, self.smoothing);
         let core = ride.turn();
         let rest = positions.to_vec();
-        let h = 1.0 / f64::from(steps);
-        let taken = (ride.until * f64::from(steps)).ceil() as u32;
-        for k in 0..taken {
-            run.check()?;
-            let t = f64::from(k) * h;
-            let last = f64::from(k + 1) * h > ride.until;
-            surface.step(positions, &ride, t, if last { ride.until - t } else { h }, run)?;
-        }
+        let surface = Surface::new(&values, triangles, self.smoothing);
+        let taken = surface.follow(positions, &ride, steps, run)?;
         run.for_each(positions, |i, x| {
             if values[i] <= 0.0 {
                 *x = ride.carry(core, rest[i]);
@@ -291,127 +283,4 @@ fn behind(ride: &Ride, positions: &[Vec3], values: &[f32]) -> f64 {
     let (sum, count) =
         fading.fold((DVec3::ZERO, 0.0), |(sum, n), (x, _)| (sum + x.as_dvec3() - start, n + 1.0));
     -along.dot(sum) / f64::max(count, 1.0)
-}
-
-/// A surface with s on it.
-struct Surface<'a> {
-    values: &'a [f32],
-    rings: Rows,
-    /// Vertices that are neither carried nor at rest.
-    support: Vec<u32>,
-    /// Where in `support` each vertex is.
-    place: Vec<u32>,
-    /// Triangles around the vertices of the support, as the two other corners in order; those of the
-    /// k-th from `fan_starts[k]` on.
-    fans: Vec<[u32; 2]>,
-    fan_starts: Vec<u32>,
-    smoothing: u32,
-}
-
-/// Not in the support.
-const NOWHERE: u32 = u32::MAX;
-
-impl<'a> Surface<'a> {
-    fn new(values: &'a [f32], triangles: &[[u32; 3]], smoothing: u32) -> Self {
-        let mut place = vec![NOWHERE; values.len()];
-        let mut support = Vec::new();
-        for (i, &s) in values.iter().enumerate() {
-            if s < 1.0 {
-                place[i] = support.len() as u32;
-                support.push(i as u32);
-            }
-        }
-        let corners = |&[a, b, c]: &[u32; 3]| [[a, b, c], [b, c, a], [c, a, b]];
-        let mut around: Vec<[u32; 3]> = triangles.iter().flat_map(corners).collect();
-        around.retain(|[apex, ..]| place[*apex as usize] != NOWHERE);
-        around.sort_by_key(|[apex, ..]| *apex);
-        let first = |i: &u32| around.partition_point(|[apex, ..]| apex < i) as u32;
-        let mut fan_starts: Vec<u32> = support.iter().map(first).collect();
-        fan_starts.push(around.len() as u32);
-        let fans = around.into_iter().map(|[_, next, last]| [next, last]).collect();
-        let rings = vertex_vertices(values.len(), triangles);
-        Self { values, rings, support, place, fans, fan_starts, smoothing }
-    }
-
-    /// One Runge–Kutta step of all vertices that move.
-    fn step(
-        &self,
-        positions: &mut [Vec3],
-        ride: &Ride,
-        t: f64,
-        h: f64,
-        run: &Run<'_>,
-    ) -> Result<(), Cancelled> {
-        let start: Vec<Vec3> = self.support.iter().map(|&i| positions[i as usize]).collect();
-        let mut sum = vec![Vec3::ZERO; start.len()];
-        for (reach, weight, next) in
-            [(0.0, 1.0, 0.5), (0.5, 2.0, 0.5), (0.5, 2.0, 1.0), (1.0, 1.0, 0.0)]
-        {
-            run.check()?;
-            let velocity = self.velocities(positions, &ride.generators(t + reach * h), run);
-            for (k, &i) in self.support.iter().enumerate() {
-                sum[k] += weight * velocity[k];
-                positions[i as usize] = start[k] + (next * h) as f32 * velocity[k];
-            }
-        }
-        for (k, &i) in self.support.iter().enumerate() {
-            positions[i as usize] = start[k] + (h / 6.0) as f32 * sum[k];
-        }
-        Ok(())
-    }
-
-    fn velocities(&self, positions: &[Vec3], motion: &[Generator; 2], run: &Run<'_>) -> Vec<Vec3> {
-        let mut gradients = run.map(self.support.len(), |k| self.gradient(positions, k));
-        for _ in 0..self.smoothing {
-            gradients = run.map(gradients.len(), |k| self.averaged(&gradients, k));
-        }
-        run.map(self.support.len(), |k| {
-            let vertex = self.support[k] as usize;
-            let (beta, slope) = fade(self.values[vertex]);
-            let grad_beta = slope * gradients[k];
-            let mut v = Vec3::ZERO;
-            for generator in motion {
-                let (e, grad_e, f, grad_f) = generator.eval(positions[vertex]);
-                let sideways = grad_beta.cross(e * grad_f - f * grad_e);
-                v += beta * (beta * grad_e.cross(grad_f) + sideways);
-            }
-            v
-        })
-    }
-
-    /// Least squares over the neighbours, in the tangent plane.
-    fn gradient(&self, positions: &[Vec3], k: usize) -> Vec3 {
-        let vertex = self.support[k] as usize;
-        let x = positions[vertex];
-        let around =
-            |[b, c]: &[u32; 2]| (positions[*b as usize] - x).cross(positions[*c as usize] - x);
-        let fan = self.fan_starts[k] as usize..self.fan_starts[k + 1] as usize;
-        let Some(normal) = self.fans[fan].iter().map(around).sum::<Vec3>().try_normalize() else {
-            return Vec3::ZERO;
-        };
-        let (a, b) = normal.any_orthonormal_pair();
-        let (mut xx, mut xy, mut yy, mut right) = (0.0, 0.0, 0.0, Vec2::ZERO);
-        for &neighbour in self.rings.row(vertex) {
-            let offset = positions[neighbour as usize] - x;
-            let d = Vec2::new(a.dot(offset), b.dot(offset));
-            xx += d.x * d.x;
-            xy += d.x * d.y;
-            yy += d.y * d.y;
-            right += (self.values[neighbour as usize] - self.values[vertex]) * d;
-        }
-        let determinant = xx * yy - xy * xy;
-        if determinant <= 1e-12 * (xx + yy) * (xx + yy) {
-            return Vec3::ZERO;
-        }
-        let g = Vec2::new(yy * right.x - xy * right.y, xx * right.y - xy * right.x) / determinant;
-        g.x * a + g.y * b
-    }
-
-    fn averaged(&self, gradients: &[Vec3], k: usize) -> Vec3 {
-        let vertex = self.support[k] as usize;
-        let near = self.rings.row(vertex).iter().map(|&j| self.place[j as usize]);
-        let inside = near.filter(|&p| p != NOWHERE).map(|p| gradients[p as usize]);
-        let (sum, count) = inside.fold((Vec3::ZERO, 0.0), |(s, n), g| (s + g, n + 1.0));
-        if count > 0.0 { 0.5 * (gradients[k] + sum / count) } else { gradients[k] }
-    }
 }

@@ -167,6 +167,35 @@ pub enum Problem {
         /// The tool's radius.
         radius: f32,
     },
+    /// A tool without triangles.
+    #[error("the tool has no triangles; give a closed mesh")]
+    EmptyTool,
+    /// A tool that does not enclose anything.
+    #[error(
+        "the tool is not closed: {open} of its {edges} edges are not between two triangles; fill its \
+         holes first"
+    )]
+    ToolNotClosed {
+        /// Edges that are in one triangle, or in more than two.
+        open: usize,
+        /// All edges.
+        edges: usize,
+    },
+    /// A tool whose triangles face inwards, or not all the same way.
+    #[error("the tool is inside out: its triangles must be counter-clockwise seen from outside")]
+    ToolInsideOut,
+    /// The tool is only a name.
+    #[error("the tool '{name}' was not loaded; give its mesh")]
+    ToolNotLoaded {
+        /// The name.
+        name: String,
+    },
+    /// A step that is too short for the way.
+    #[error("the tool would take {steps:.0} steps; give a longer step or a shorter way")]
+    TooManySteps {
+        /// How many.
+        steps: f32,
+    },
     /// Distances along the surface could not be found.
     #[error("distances along the surface: {0}")]
     Distances(#[from] heat::Error),

@@ -11,6 +11,7 @@
 //! | [`Move`] | drags a sphere, capsule or box along a path; what is inside follows, what is around makes room |
 //! | [`Points`] | drags a set of points and what is near them |
 //! | [`Paint`] | pushes the surface in or out along a stroke |
+//! | [`Stamp`] | pushes a closed mesh into the shape, which makes room for it |
 //! | [`Twist`] | turns about an axis, more with the height; exact, no integration |
 //! | [`Bend`] | bends about an axis; exact, no integration |
 //! | [`Curve`] | guides part of a surface along a curve |
@@ -19,7 +20,8 @@
 //! # Limits
 //!
 //! A field keeps volume, a mesh moved through it only up to the size of its triangles (of the order of
-//! one over the vertices). [`Params::exact_volume`] takes that error away.
+//! one over the vertices). [`Params::exact_volume`] takes that error away. Edits that live on the surface
+//! may make parts of it meet that are far apart along it; [`Params::on_contact`] tells, or stops there.
 //!
 //! # References
 //!
@@ -45,6 +47,7 @@
 
 mod bend;
 mod boundary;
+mod contact;
 mod curve;
 mod cylinder;
 mod drag;
@@ -57,7 +60,10 @@ mod partial;
 mod path;
 mod points;
 pub mod printed;
+mod refined;
 mod regions;
+mod stamp;
+mod surface;
 mod tool;
 mod twist;
 
@@ -66,6 +72,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bend::{Bend, BendMap};
 pub use boundary::{Boundary, BoundaryMap, Knob};
+pub use contact::{Contact, OnContact};
 pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
@@ -74,7 +81,9 @@ pub use paint::{Paint, Side};
 pub use partial::partial;
 pub use path::{NotReversible, Path, Stage, Stored};
 pub use points::Points;
+pub use refined::{RefineError, apply_refined};
 pub use regions::Part;
+pub use stamp::{Stamp, ToolShape};
 pub use tool::{Keep, Mirror, Tool};
 pub use twist::{Twist, TwistMap};
 
@@ -92,6 +101,8 @@ pub enum Op {
     Points(Points),
     /// Push in or out along a stroke.
     Paint(Paint),
+    /// Push a mesh into it.
+    Stamp(Stamp),
     /// Turn about an axis.
     Twist(Twist),
     /// Bend about an axis.
@@ -111,6 +122,9 @@ pub struct Params {
     /// Restore the volume exactly at the end, by moving along the normals what was partly moved. What
     /// lies in the last edit's inner region and what no edit moved stays where it is. Off by default.
     pub exact_volume: bool,
+    /// What to do where parts of the surface meet that an edit between curves, along a curve or about an
+    /// axis moves towards each other. They are reported by default.
+    pub on_contact: OnContact,
 }
 
 /// What the edits did.
@@ -126,6 +140,9 @@ pub struct Report {
     pub volume_before: f64,
     /// Signed volume after.
     pub volume_after: f64,
+    /// Where parts of the surface met, for each edit that made them.
+    #[serde(default)]
+    pub contacts: Vec<Contact>,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
@@ -151,6 +168,13 @@ pub struct Outcome {
     pub path: Path,
 }
 
+/// What one edit did.
+struct Done {
+    stage: Stage,
+    taken: pathline::Report,
+    warnings: Vec<String>,
+}
+
 impl Op {
     /// Its name on the command line and in scenes.
     #[must_use]
@@ -159,6 +183,7 @@ impl Op {
             Self::Move(_) => "move",
             Self::Points(_) => "points",
             Self::Paint(_) => "paint",
+            Self::Stamp(_) => "stamp",
             Self::Twist(_) => "twist",
             Self::Bend(_) => "bend",
             Self::Boundary(_) => "boundary",
@@ -176,6 +201,7 @@ impl Op {
             Self::Move(op) => op.flow().map(drop),
             Self::Points(op) => op.flow().map(drop),
             Self::Paint(op) => op.check(),
+            Self::Stamp(op) => op.check(),
             Self::Twist(op) => op.prepare().map(drop),
             Self::Bend(op) => op.prepare().map(drop),
             Self::Boundary(op) => op.check(),
@@ -183,11 +209,18 @@ impl Op {
         }
     }
 
+    /// True if parts of a surface that were apart may meet.
+    fn may_meet_itself(&self) -> bool {
+        matches!(self, Self::Bend(_) | Self::Boundary(_) | Self::Curve(_))
+    }
+
     /// Checks that it fits a surface of so many vertices.
     fn check_on(&self, vertices: usize, triangles: usize) -> Result<(), Problem> {
         self.check()?;
         match self {
-            Self::Paint(_) | Self::Boundary(_) | Self::Curve(_) if triangles == 0 => {
+            Self::Paint(_) | Self::Stamp(_) | Self::Boundary(_) | Self::Curve(_)
+                if triangles == 0 =>
+            {
                 Err(Problem::NeedsTriangles { what: "the edit follows it" })
             }
             Self::Curve(op) => op.extent.check_on(vertices),
@@ -201,25 +234,27 @@ impl Op {
         triangles: &[[u32; 3]],
         params: &pathline::Params,
         run: &Run<'_>,
-    ) -> Result<(Stage, pathline::Report), Problem> {
+    ) -> Result<Done, Problem> {
         let exact = pathline::Report::default();
-        match self {
-            Self::Move(op) => path::flow_through(op.flow()?, positions, params, run),
-            Self::Points(op) => path::flow_through(op.flow()?, positions, params, run),
-            Self::Paint(op) => op.run(positions, triangles, params, run),
-            Self::Twist(op) => Ok((Stage::Twist(op.run(positions, triangles, run)?), exact)),
-            Self::Bend(op) => Ok((Stage::Bend(op.run(positions, triangles, run)?), exact)),
+        let (stage, taken) = match self {
+            Self::Move(op) => path::flow_through(op.flow()?, positions, params, run)?,
+            Self::Points(op) => path::flow_through(op.flow()?, positions, params, run)?,
+            Self::Paint(op) => op.run(positions, triangles, params, run)?,
+            Self::Stamp(op) => return op.run(positions, triangles, params, run),
+            Self::Twist(op) => (Stage::Twist(op.run(positions, triangles, run)?), exact),
+            Self::Bend(op) => (Stage::Bend(op.run(positions, triangles, run)?), exact),
             Self::Boundary(op) => {
                 let (map, report) = op.run(positions, triangles, params, run)?;
-                Ok((Stage::Boundary(map), report))
+                (Stage::Boundary(map), report)
             }
             Self::Curve(op) => {
                 let before = positions.to_vec();
                 let (values, steps) = op.run(positions, triangles, run)?;
                 let stored = Stored { before, after: positions.to_vec(), values };
-                Ok((Stage::Stored(stored), pathline::Report { steps, ..exact }))
+                (Stage::Stored(stored), pathline::Report { steps, ..exact })
             }
-        }
+        };
+        Ok(Done { stage, taken, warnings: Vec::new() })
     }
 }
 
@@ -253,9 +288,10 @@ pub fn apply(
     let rest = positions.to_vec();
     let result = apply_all(positions, triangles, ops, params, run);
     match result {
-        Ok((path, done, warnings)) => {
+        Ok((path, told)) => {
             let measured = measure(&rest, positions, triangles, run);
-            let report = Report { steps: done.steps, warnings, ..measured };
+            let Report { steps, contacts, warnings, .. } = told;
+            let report = Report { steps, contacts, warnings, ..measured };
             Ok(Outcome { report, path })
         }
         Err(error) => {
@@ -271,37 +307,40 @@ fn apply_all(
     ops: &[Op],
     params: &Params,
     run: &Run<'_>,
-) -> Result<(Path, pathline::Report, Vec<String>), Error> {
+) -> Result<(Path, Report), Error> {
     let target = volume(positions, triangles, run);
-    let mut path = Path::default();
-    let mut done = pathline::Report::default();
+    let (mut path, mut told, mut frozen) = (Path::default(), Report::default(), 0);
     let mut freedom = vec![0.0; positions.len()];
     for (index, op) in ops.iter().enumerate() {
         let fail = |problem| Error { number: index + 1, name: op.name(), problem };
         let before = params.exact_volume.then(|| positions.to_vec());
-        let (stage, taken) =
-            op.run(positions, triangles, &params.integration, run).map_err(fail)?;
+        let (done, contact) =
+            contact::carry_out(op, positions, triangles, params, run).map_err(fail)?;
+        let met = contact.as_ref().map(Contact::warning);
+        let warning = |w: &String| format!("operation {} ({}): {w}", index + 1, op.name());
+        told.warnings.extend(done.warnings.iter().chain(&met).map(warning));
+        told.contacts.extend(contact.map(|c| Contact { operation: index + 1, ..c }));
         if let Some(before) = before {
-            freedom::combine(&mut freedom, &stage, &before, positions, run);
+            freedom::combine(&mut freedom, &done.stage, &before, positions, run);
         }
-        path.stages.push(stage);
-        done = done.and(taken);
+        path.stages.push(done.stage);
+        told.steps += done.taken.steps;
+        frozen += done.taken.frozen;
         run.report(index as u64 + 1, ops.len() as u64);
     }
-    let mut warnings = Vec::new();
-    if done.frozen > 0 {
-        let frozen = done.frozen;
-        warnings.push(format!("{frozen} points met a singular place of the motion and stayed"));
+    if frozen > 0 {
+        let what = format!("{frozen} points met a singular place of the motion and stayed");
+        told.warnings.push(what);
     }
     if params.exact_volume && !triangles.is_empty() {
         let corrected = exact_volume(positions, triangles, target, &freedom, run);
         if let Err(exact_volume::Error::Unreachable { .. } | exact_volume::Error::Immovable) =
             &corrected
         {
-            warnings.extend(corrected.err().map(|e| format!("volume not corrected: {e}")));
+            told.warnings.extend(corrected.err().map(|e| format!("volume not corrected: {e}")));
         }
     }
-    Ok((path, done, warnings))
+    Ok((path, told))
 }
 
 fn measure(rest: &[Vec3], positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Report {

@@ -41,12 +41,13 @@ pub fn partial(ops: &[Op], amount: f64) -> Vec<Op> {
 
 impl Op {
     /// The first part of an edit.
-    fn cut(&self, share: f32) -> Self {
+    pub(super) fn cut(&self, share: f32) -> Self {
         let mut op = self.clone();
         match &mut op {
             Self::Move(op) => op.by = cut_way(&op.by, share),
             Self::Points(op) => op.by = cut_way(&op.by, share),
             Self::Paint(op) => op.depth *= share,
+            Self::Stamp(op) => op.by = cut_way(&op.by, share),
             Self::Twist(op) => op.degrees *= share,
             Self::Bend(op) => op.degrees *= share,
             Self::Boundary(op) => op.knob = op.knob.cut(share),

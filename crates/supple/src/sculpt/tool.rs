@@ -60,7 +60,7 @@ impl Default for Keep {
 }
 
 impl Keep {
-    fn fade(&self) -> Result<Fade, Problem> {
+    pub(super) fn fade(&self) -> Result<Fade, Problem> {
         check_fade(self.inner, self.outer)?;
         check_point("the centre of what is kept", self.center)?;
         let region = self.tool.region(self.center);

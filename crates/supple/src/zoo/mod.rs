@@ -28,10 +28,12 @@ mod fabric;
 mod hand;
 mod head;
 mod jelly;
+mod limbs;
 mod polygonise;
 mod pose;
 mod reduce;
 mod relax;
+mod rigged_bar;
 mod rigging;
 mod simple;
 mod solid;
@@ -115,13 +117,16 @@ pub fn names() -> &'static [Entry] {
         entry("comb", "a bar with thirteen teeth", 10_764),
         entry("cylinder", "a closed cylinder of radius 0.5, 2 high", 3840),
         entry("plane", "a flat sheet of 2 by 2, open", 2048),
+        entry("rigged-bar", "the bar with three bones and the clips bend and twist", 3328),
         entry("torus", "a ring of radius 1 and thickness 0.35", 4480),
+        entry("arm", "an arm with the clip bend, painted for its muscles", 8000),
         entry("boxer", "a boxer with a skeleton and the clips guard, punch and walk", 15_596),
         entry("camel", "a camel of seven segments with the clip walk", 19_536),
         entry("cow", "a cow with horns, udder and tail, painted with softness", 5804),
         entry("hand", "a right hand with finger bones and the clips fist and wave", 9000),
         entry("head", "a human head and neck", 16_532),
         entry("jelly", "a jelly with knobs, painted with softness", 6000),
+        entry("shoulder", "a chest with one arm and the clip twist", 9000),
     ];
     NAMES
 }
@@ -144,6 +149,12 @@ pub fn build(name: &str, size: &Size, run: &Run<'_>) -> Result<Asset, Error> {
         run.check()?;
         return Ok(finished(entry.name, mesh, Asset::default()));
     }
+    if entry.name == "rigged-bar"
+        && let Some((mesh, rig)) = rigged_bar::build(triangles)
+    {
+        run.check()?;
+        return Ok(finished(entry.name, mesh, rig));
+    }
     creature(entry.name, triangles, run).map_err(|e| match e {
         polygonise::Error::Cancelled(c) => Error::Cancelled(c),
         polygonise::Error::Unresolved => Error::Unresolved { name: entry.name, triangles },
@@ -156,22 +167,30 @@ fn creature(
     run: &Run<'_>,
 ) -> Result<Asset, polygonise::Error> {
     let solid = match name {
+        "arm" => limbs::arm(),
         "boxer" => boxer::solid(),
         "camel" => camel::solid(),
         "cow" => cow::solid(),
         "hand" => hand::solid(),
         "head" => head::solid(),
+        "shoulder" => limbs::shoulder(),
         _ => jelly::solid(),
     };
     let (points, corners) = polygonise::polygonise(&solid, triangles, run)?;
     let mut mesh = surface(&solid, &points, corners, run);
     let rig = match name {
+        "arm" => limbs::arm_rig(),
         "boxer" => boxer::rig(),
         "camel" => camel::rig(),
         "hand" => hand::rig(),
+        "shoulder" => limbs::shoulder_rig(),
         _ => return Ok(finished(name, softened(name, mesh), Asset::default())),
     };
     mesh.skin_weights = Some(rig.weights(&solid, &points, run));
+    if name == "arm" {
+        let muscles = mesh.positions.iter().map(|&p| limbs::muscles(p)).collect();
+        mesh.attributes.set("VOLUME_ELBOW", Values::Scalar(muscles));
+    }
     Ok(finished(name, mesh, rig.into_asset()))
 }
 

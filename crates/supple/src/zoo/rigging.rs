@@ -79,6 +79,17 @@ impl Rig {
         weights
     }
 
+    /// The weights of points that one chain moves, the first.
+    pub(super) fn chain_weights(&self, points: &[DVec3]) -> SkinWeights {
+        let mut weights = SkinWeights::default();
+        for &p in points {
+            let mut row = vec![0.0; self.joints.len()];
+            self.add_chain(&self.chains[0], p, 1.0, &mut row);
+            weights.push((0..).zip(row).map(|(j, w)| (j, w as f32)));
+        }
+        weights
+    }
+
     fn weights_at(&self, solid: &Solid, p: DVec3) -> Vec<f64> {
         let distances: Vec<f64> = solid.limbs.iter().map(|limb| limb.distance(p)).collect();
         let nearest = distances.iter().copied().fold(f64::INFINITY, f64::min);

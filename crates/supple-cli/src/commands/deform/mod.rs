@@ -9,8 +9,9 @@ use serde::Serialize;
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
 use supple::mesh::normals::vertex_normals;
-use supple::sculpt::{self, Report};
-use supple::{Asset, TriMesh, io};
+use supple::mesh::refine;
+use supple::sculpt::{self, OnContact, Op, Report, ToolShape};
+use supple::{Asset, TriMesh, io, zoo};
 
 use crate::shell::Shell;
 
@@ -29,7 +30,13 @@ pub(crate) struct Args {
     /// Restore the volume exactly at the end; what must land exactly or must not move stays
     #[arg(long)]
     exact_volume: bool,
-    /// What to do: move, points, paint, twist, bend, boundary or curve, each with its options
+    /// End an operation before parts of the surface meet that it moves towards each other
+    #[arg(long)]
+    stop_on_contact: bool,
+    /// Split triangles, at rest, wherever the deformed shape needs them finer
+    #[arg(long)]
+    remesh: bool,
+    /// What to do: move, points, paint, stamp, twist, bend, boundary or curve, each with its options
     #[arg(value_name = "OP", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     operations: Vec<String>,
 }
@@ -39,6 +46,7 @@ Operations:
   move      drag a sphere, capsule or box; what is inside follows, what is around makes room
   points    drag a set of points and what is near them
   paint     push the surface in or out along a stroke
+  stamp     push a closed mesh into the shape, which makes room for it
   twist     turn about an axis: still below --from, by the whole angle above --to
   bend      bend about an axis: what lies before the fade stays, what lies after it turns
   boundary  move what lies inside one closed curve, leave what lies outside another
@@ -47,10 +55,12 @@ Operations:
 Examples:
   supple zoo ball -o ball.ply
   supple deform ball.ply -o out.ply move --center 0,0,1.4 --by 0,0,-1.2 --inner 0.3 --outer 1.2
+  supple deform ball.ply -o out.ply stamp --tool torus --scale 0.4 --from 0,0,1.6 --by 0,0,-0.35 --outer 0.4
   supple zoo bar -o bar.ply
   supple deform bar.ply -o out.ply twist --center 0,0,0 --axis 1,0,0 --degrees 180 --from -2 --to 2
   supple deform bar.ply -o out.ply bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
-  supple deform bar.ply -o out.ply --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4";
+  supple deform bar.ply -o out.ply --remesh bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
+  supple deform bar.ply -o out.ply --remesh --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4";
 
 /// What `deform` tells, under the names it has in JSON.
 #[derive(Debug, Serialize)]
@@ -60,19 +70,32 @@ struct Told<'a> {
     volume_error: f64,
 }
 
+/// Switches of the whole command.
+const SWITCHES: [&str; 4] = ["--json", "--exact-volume", "--stop-on-contact", "--remesh"];
+
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     // Switches of the whole command may also follow the operations.
-    let is_switch = |word: &&String| matches!(word.as_str(), "--json" | "--exact-volume");
+    let is_switch = |word: &&String| SWITCHES.contains(&word.as_str());
     let (switches, words): (Vec<_>, Vec<_>) = args.operations.iter().partition(is_switch);
     let given = |switch: &str| switches.iter().any(|word| *word == switch);
-    let ops = match ops::parse(&words) {
+    let mut ops = match ops::parse(&words) {
         Ok(ops) => ops,
         Err(error) => return Ok(ops::explain(&error)),
     };
+    for op in &mut ops {
+        load_tool(op, shell)?;
+    }
     let mut asset = deformable(&args.input, shell)?;
     let exact_volume = args.exact_volume || given("--exact-volume");
-    let params = sculpt::Params { exact_volume, ..sculpt::Params::default() };
+    let stop = args.stop_on_contact || given("--stop-on-contact");
+    let on_contact = if stop { OnContact::Stop } else { OnContact::Report };
+    let params = sculpt::Params { exact_volume, on_contact, ..sculpt::Params::default() };
+    let remesh = args.remesh || given("--remesh");
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
+        if let ([mesh, ..], true) = (&mut asset.meshes[..], remesh) {
+            let fineness = refine::Params::default();
+            return Ok(sculpt::apply_refined(mesh, &ops, &params, &fineness, run)?.report);
+        }
         let (positions, triangles) = match (&mut asset.meshes[..], &mut asset.clouds[..]) {
             ([mesh, ..], _) => (&mut mesh.positions, &mesh.triangles[..]),
             (_, [cloud, ..]) => (&mut cloud.positions, &[][..]),
@@ -88,6 +111,21 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     shell.warn("deform", &report.warnings);
     tell(&report, given("--json"), shell)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Puts the mesh of a stamp's tool in the place of its name.
+fn load_tool(op: &mut Op, shell: &Shell) -> anyhow::Result<()> {
+    let Op::Stamp(stamp) = op else { return Ok(()) };
+    let (name, asset) = match &stamp.tool {
+        ToolShape::Mesh { .. } => return Ok(()),
+        ToolShape::File(name) => (name, super::read(Path::new(name), shell)?),
+        ToolShape::Zoo(name) => {
+            (name, zoo::build(name, &zoo::Size::default(), &shell.quiet_run())?)
+        }
+    };
+    let mesh = super::rest_mesh(Path::new(name), asset, shell)?;
+    stamp.tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
+    Ok(())
 }
 
 /// One mesh, or one point cloud: a character's parts are joined in their rest pose.

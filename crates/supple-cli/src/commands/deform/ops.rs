@@ -7,14 +7,16 @@ use glam::Vec3;
 use supple::mesh::geodesic;
 use supple::sculpt::{
     Bend, Boundary, Curve, Extent, Guide, Knob, Mirror, Move, Op, Orientation, Paint, Points, Side,
-    Tool, Twist,
+    Stamp, Tool, ToolShape, Twist,
 };
+
+use supple::zoo;
 
 use crate::commands::render::vector;
 use crate::shell;
 
 /// The names that begin a new operation.
-const NAMES: [&str; 7] = ["move", "points", "paint", "twist", "bend", "boundary", "curve"];
+const NAMES: [&str; 8] = ["move", "points", "paint", "stamp", "twist", "bend", "boundary", "curve"];
 
 /// One operation with its options.
 #[derive(Debug, Parser)]
@@ -23,6 +25,7 @@ enum Line {
     Move(MoveArgs),
     Points(PointsArgs),
     Paint(PaintArgs),
+    Stamp(StampArgs),
     Twist(TwistArgs),
     Bend(BendArgs),
     Boundary(BoundaryArgs),
@@ -59,6 +62,7 @@ impl Line {
             Self::Move(args) => Op::Move(args.op()),
             Self::Points(args) => Op::Points(args.op()),
             Self::Paint(args) => Op::Paint(args.op()),
+            Self::Stamp(args) => Op::Stamp(args.op()),
             Self::Twist(args) => Op::Twist(args.op()),
             Self::Bend(args) => Op::Bend(args.op()),
             Self::Boundary(args) => Op::Boundary(args.op()),
@@ -211,6 +215,75 @@ impl PaintArgs {
             lateral: self.common.lateral,
             mirror: self.common.mirror(),
             ..Paint::default()
+        }
+    }
+}
+
+/// Push a closed mesh into the shape: what it meets makes room, and keeps its footprint
+///
+/// The tool goes its way in short steps; at each, what it would run into moves along with it, and the
+/// motion fades around that. A shape that starts outside the tool never enters it.
+///
+/// Examples:
+///   stamp --tool y.ply --from 0,0,1.6 --by 0,0,-0.4 --outer 0.3
+///   stamp --tool torus --scale 0.4 --path '0,0,1.6;0,0,1.25;0,0,1.6' --outer 0.4
+#[derive(clap::Args, Debug)]
+#[command(verbatim_doc_comment)]
+struct StampArgs {
+    /// The tool: a file with a closed mesh, or the name of a model of the zoo
+    #[arg(long, value_name = "FILE|NAME")]
+    tool: String,
+    /// Where the tool's origin is at the start
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true,
+          required_unless_present = "path")]
+    from: Option<Vec3>,
+    /// How far it goes; repeat for further legs
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true,
+          required_unless_present = "path")]
+    by: Vec<Vec3>,
+    /// Or all places of the tool's origin on its way
+    #[arg(long, value_name = "X,Y,Z;…", value_parser = polyline, allow_hyphen_values = true,
+          conflicts_with_all = ["from", "by"])]
+    path: Option<Polyline>,
+    /// Make the tool so many times larger
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    scale: f32,
+    /// Turn the tool about the x, then the y, then the z axis, in degrees
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, default_value = "0,0,0")]
+    rotate: Vec3,
+    /// Distance from the contact up to which everything follows
+    #[arg(long, value_name = "LENGTH", default_value_t = 0.0)]
+    inner: f32,
+    /// Distance from the contact from which nothing moves
+    #[arg(long, value_name = "LENGTH", default_value_t = 0.5)]
+    outer: f32,
+    /// How far the tool goes before contacts are looked for again; a sixteenth of --outer if not given
+    #[arg(long, value_name = "LENGTH")]
+    step: Option<f32>,
+    /// Share of the sideways flow that makes room; 1 keeps volume, 0 just pushes (cloth, open shells)
+    #[arg(long, value_name = "0..1", default_value_t = 1.0)]
+    lateral: f32,
+}
+
+impl StampArgs {
+    fn op(self) -> Stamp {
+        let places = self.path.map(|path| path.0).unwrap_or_default();
+        let from = places.first().copied().or(self.from).unwrap_or_default();
+        let legs = places.windows(2).map(|pair| pair[1] - pair[0]);
+        let by = if places.is_empty() { self.by } else { legs.collect() };
+        let in_zoo = zoo::names().iter().any(|entry| entry.name == self.tool);
+        let is_file = !in_zoo || std::path::Path::new(&self.tool).exists();
+        Stamp {
+            tool: if is_file { ToolShape::File(self.tool) } else { ToolShape::Zoo(self.tool) },
+            from,
+            by,
+            scale: self.scale,
+            rotate: self.rotate,
+            inner: self.inner,
+            outer: self.outer,
+            step: self.step,
+            lateral: self.lateral,
+            ..Stamp::default()
         }
     }
 }

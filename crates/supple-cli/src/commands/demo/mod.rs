@@ -59,6 +59,21 @@ const DEMOS: &[Demo] = &[
         document: include_str!("../../../../../scenes/bend.toml"),
     },
     Demo {
+        name: "three-bone-bar",
+        what: "Skinning: a bar bent at two joints, its volume exactly kept.",
+        document: include_str!("../../../../../scenes/three-bone-bar.toml"),
+    },
+    Demo {
+        name: "muscle-arm",
+        what: "Skinning: painted weights of both signs make the biceps bulge and the crook fold.",
+        document: include_str!("../../../../../scenes/muscle-arm.toml"),
+    },
+    Demo {
+        name: "twisted-shoulder",
+        what: "Skinning: an arm twisted at its shoulder, without the candy wrapper.",
+        document: include_str!("../../../../../scenes/twisted-shoulder.toml"),
+    },
+    Demo {
         name: "camel",
         what: "A walk cycle carried forward by a track.",
         document: include_str!("../../../../../scenes/camel.toml"),
@@ -67,6 +82,26 @@ const DEMOS: &[Demo] = &[
         name: "cow",
         what: "A recorded path, trailed on a damped spring solved in closed form.",
         document: include_str!("../../../../../scenes/cow.toml"),
+    },
+    Demo {
+        name: "jelly",
+        what: "Secondary: a shaken jelly, its knobs jiggling at their own frequencies.",
+        document: include_str!("../../../../../scenes/jelly.toml"),
+    },
+    Demo {
+        name: "boxer-flesh",
+        what: "Secondary: thirteen masses put flesh on a boxer's punches.",
+        document: include_str!("../../../../../scenes/boxer-flesh.toml"),
+    },
+    Demo {
+        name: "cow-flesh",
+        what: "Secondary: a cow moved and pulled by hand, with eight masses.",
+        document: include_str!("../../../../../scenes/cow-flesh.toml"),
+    },
+    Demo {
+        name: "draggers",
+        what: "Secondary: hands pull a head to the extreme and let it go.",
+        document: include_str!("../../../../../scenes/draggers.toml"),
     },
 ];
 

@@ -130,6 +130,7 @@ impl Solver {
     /// # Errors
     ///
     /// [`Error`] says what is wrong with the surface.
+    #[expect(clippy::missing_panics_doc, reason = "two tasks give two factors")]
     pub fn new(
         positions: &[Vec3],
         triangles: &[[u32; 3]],
@@ -161,15 +162,16 @@ impl Solver {
                 held(&laplacian, &first, &area)
             }
         };
-        let [heat, distance] = both(run.map_tasks(2, |which| analysis.factorise(&matrix(which))))?;
+        let factors = run.map_tasks(2, |which| analysis.factorise(&matrix(which)));
+        let [heat, distance] = <[_; 2]>::try_from(factors).expect("two matrices, two factors");
         let flat = |t: usize| {
             let [_, base, apex] = surface.laid_out(t);
             Flat { base: base.x, apex }
         };
         Ok(Self {
             surface: run.map(surface.triangles.len(), flat),
-            heat,
-            distance,
+            heat: heat?,
+            distance: distance?,
             component: parts.of_vertex,
             components: parts.count,
             triangles: surface.triangles,
@@ -192,7 +194,7 @@ impl Solver {
         run.check()?;
         let mut distance = self.divergence(&heat, run);
         self.distance.solve(&mut distance);
-        Ok(self.measured_from(&distance, sources))
+        Ok(self.zeroed_at(&distance, sources))
     }
 
     /// What flows out of each vertex's surroundings along the gradient of a distance.
@@ -210,7 +212,7 @@ impl Solver {
     }
 
     /// Shifts each component so that its sources are at zero.
-    fn measured_from(&self, distance: &[f64], sources: &[u32]) -> Vec<f32> {
+    fn zeroed_at(&self, distance: &[f64], sources: &[u32]) -> Vec<f32> {
         let mut zero = vec![(0.0, 0.0); self.components];
         for &source in sources {
             if let Some((sum, count)) = zero.get_mut(self.component[source as usize] as usize) {
@@ -267,12 +269,6 @@ fn check(positions: &[Vec3], triangles: &[[u32; 3]], params: &Params) -> Result<
         Some(vertex) => Err(Error::NotFinite { vertex }),
         None => Ok(()),
     }
-}
-
-/// Both of two factors, if there is nothing wrong with either.
-fn both(factors: Vec<Result<Factor, sparse::Error>>) -> Result<[Factor; 2], Error> {
-    let factors = factors.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(factors.try_into().expect("two matrices have two factors"))
 }
 
 /// The farthest that anything reached is.

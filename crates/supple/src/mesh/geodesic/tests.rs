@@ -118,8 +118,8 @@ fn both_methods_are_symmetric_and_obey_the_triangle_inequality() {
         for (i, j) in [(0, 1), (1, 2), (2, 0)] {
             let (there, back) = (from[i][ends[j]], from[j][ends[i]]);
             assert!((there - back).abs() < slack, "{there} there, {back} back");
-            for (direct, rest) in from[i].iter().zip(&from[j]) {
-                assert!(*direct <= there + rest + slack, "{direct}, {there} and {rest}");
+            for (k, (direct, onwards)) in from[i].iter().zip(&from[j]).enumerate() {
+                assert!(*direct <= there + onwards + slack, "{i} to {k} by {j}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Putting the parts of a body together.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
@@ -22,8 +23,8 @@ pub(super) fn merge(asset: &Asset, hierarchy: Hierarchy) -> Result<Body, BodyErr
     let globals = hierarchy.globals(&rest.locals);
     let mut building = Building::default();
     for instance in &instances {
-        building.bind(asset, instance)?;
-        building.add_part(instance, &globals);
+        let joints = building.bind(asset, instance)?;
+        building.add_part(instance, joints, &globals);
     }
     let mut mesh = building.mesh;
     merge_attributes(&mut mesh, &instances, &building.parts);
@@ -38,6 +39,7 @@ pub(super) fn merge(asset: &Asset, hierarchy: Hierarchy) -> Result<Body, BodyErr
         parts: building.parts,
         morphs: building.morphs,
         joints: building.joints,
+        node_names: asset.nodes.iter().map(|n| n.name.clone()).collect(),
         hierarchy,
         rest,
         loads: Vec::new(),
@@ -88,15 +90,15 @@ struct Building {
 }
 
 impl Building {
-    /// Appends the weights of a part, and its joints where they are new.
-    fn bind(&mut self, asset: &Asset, instance: &Instance<'_>) -> Result<(), BodyError> {
+    /// Appends the weights of a part, and its joints where they are new; tells which joints it has.
+    fn bind(&mut self, asset: &Asset, instance: &Instance<'_>) -> Result<Range<u32>, BodyError> {
         let Some(skin) = instance.node.skin else {
             let joint = self
                 .add_joints(&[Joint { node: instance.node_index, inverse_bind: Mat4::IDENTITY }])?;
             for _ in &instance.mesh.positions {
                 self.weights.push([(joint as u16, 1.0)]);
             }
-            return Ok(());
+            return Ok(joint as u32..joint as u32 + 1);
         };
         let weights = check_skin(asset, instance, skin)?;
         let first = match self.skins.get(&skin) {
@@ -113,7 +115,7 @@ impl Building {
         for i in 0..weights.len() {
             self.weights.push(weights.of(i).map(|(j, w)| ((first + usize::from(j)) as u16, w)));
         }
-        Ok(())
+        Ok(first as u32..(first + asset.skins[skin as usize].joints.len()) as u32)
     }
 
     fn add_joints(&mut self, joints: &[Joint]) -> Result<usize, BodyError> {
@@ -127,7 +129,7 @@ impl Building {
     }
 
     /// Appends vertices, triangles, groups and morph targets of a part that is bound already.
-    fn add_part(&mut self, instance: &Instance<'_>, globals: &[Mat4]) {
+    fn add_part(&mut self, instance: &Instance<'_>, joints: Range<u32>, globals: &[Mat4]) {
         let (mesh, node) = (instance.mesh, instance.node);
         let first_vertex = self.mesh.positions.len() as u32;
         let first_triangle = self.mesh.triangles.len() as u32;
@@ -146,6 +148,7 @@ impl Building {
             skinned: node.skin.is_some(),
             vertices: first_vertex..self.mesh.positions.len() as u32,
             triangles: first_triangle..self.mesh.triangles.len() as u32,
+            joints,
         };
         self.add_groups(mesh, &part);
         self.morphs.extend(mesh.morphs.iter().enumerate().map(|(index, m)| Morph {

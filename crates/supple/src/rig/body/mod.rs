@@ -30,6 +30,7 @@
 
 mod merge;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use glam::{DVec3, Mat4, Vec3};
@@ -52,6 +53,8 @@ pub struct Body {
     pub morphs: Vec<Morph>,
     /// What the vertices are bound to.
     pub joints: Vec<Joint>,
+    /// The name of each node, or empty.
+    pub node_names: Vec<String>,
     hierarchy: Hierarchy,
     rest: Pose,
     /// For each joint, the share of all vertices it carries and their mean: what gives the centroid.
@@ -71,6 +74,8 @@ pub struct Part {
     pub vertices: Range<u32>,
     /// Which triangles are its own.
     pub triangles: Range<u32>,
+    /// Which joints may move it: those of its skin, or its own alone. Parts of one skin share them.
+    pub joints: Range<u32>,
 }
 
 /// A morph target of one part.
@@ -175,6 +180,18 @@ impl Body {
         &self.rest
     }
 
+    /// What a joint is called: the name of its node, or its number from 0 if that has none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such joint.
+    #[must_use]
+    pub fn joint_name(&self, joint: usize) -> String {
+        let node = self.joints[joint].node as usize;
+        let name = self.node_names.get(node).filter(|name| !name.is_empty());
+        name.cloned().unwrap_or_else(|| joint.to_string())
+    }
+
     /// The nodes that move the joints.
     #[must_use]
     pub fn hierarchy(&self) -> &Hierarchy {
@@ -215,13 +232,20 @@ impl Body {
         skinning: Skinning,
         run: &Run<'_>,
     ) -> Vec<Vec3> {
-        let mut bound = std::borrow::Cow::Borrowed(&self.mesh.positions);
+        let bound = self.morphed(pose, run);
+        Palette::new(matrices, skinning).positions(&bound, self.weights(), run)
+    }
+
+    /// Where the vertices are bound, morphed as in `pose`: what the joints move.
+    #[must_use]
+    pub fn morphed(&self, pose: &Pose, run: &Run<'_>) -> Cow<'_, [Vec3]> {
+        let mut bound = Cow::Borrowed(&self.mesh.positions[..]);
         for (morph, weight) in self.active_morphs(pose) {
             let range = morph.vertices.start as usize..morph.vertices.end as usize;
             let part = &mut bound.to_mut()[range];
             run.for_each(part, |i, x| *x += weight * morph.positions[i]);
         }
-        Palette::new(matrices, skinning).positions(&bound, self.weights(), run)
+        bound
     }
 
     /// Mean of the vertices under linear blending, without morphs, from the joints alone: exact, and
@@ -262,7 +286,7 @@ impl Body {
     }
 
     /// The weights of the body's mesh, which every body has.
-    fn weights(&self) -> &SkinWeights {
+    pub(crate) fn weights(&self) -> &SkinWeights {
         self.mesh.skin_weights.as_ref().expect("a body's mesh is bound to its joints")
     }
 

@@ -12,25 +12,34 @@
 //! The body moves as a whole and does not turn; morph targets do not move the centroid.
 //!
 //! ```
-//! use glam::{DVec3, Vec3};
+//! use supple::scene::{Scene, Folder};
+//! use supple::player::Player;
 //! use supple::Run;
-//! use supple::scene::{Modifier, Tracks, modifier::{Moment, follow}};
 //!
-//! let follow = Modifier::Follow(follow::Params::default());
-//! let tracks = Tracks::new();
-//! let moment = Moment { secs: 0.0, tracks: &tracks };
-//! let mut memory = follow.begin(&moment, &mut DVec3::ZERO.clone());
-//! // The body jumps by one within a tick: the mass has hardly moved.
-//! follow.step(&mut memory, &moment, 1.0 / 120.0, &mut DVec3::X.clone());
-//! let mut positions = [Vec3::X];
-//! follow.deform(&memory, &moment, &[], &mut positions, &Run::default());
-//! assert!(positions[0].x < 0.2);
+//! let scene = Scene::parse(r#"
+//!     supple = 1
+//!     [[asset]]
+//!     zoo = "ball"
+//!     triangles = 80
+//!     [asset.motion]
+//!     kind = "path"
+//!     keys = [{ time = 0, position = [0, 0, 0] }, { time = 0.01, position = [1, 0, 0] }]
+//!     [[asset.modifier]]
+//!     kind = "follow"
+//! "#, None)?;
+//! let run = Run::default();
+//! let (mut player, _) = Player::open(&scene, &Folder::new(".".as_ref()), &run)?;
+//! let rest = player.frame(0, &run)?.bodies[0].positions[0];
+//! // The ball jumps by one within a hundredth of a second: a moment later it has hardly moved.
+//! let moved = player.at(0.02, &run)?.bodies[0].positions[0] - rest;
+//! assert!(moved.x < 0.2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use glam::{DVec3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::Moment;
+use super::{Carried, Moment};
 use crate::Run;
 use crate::scene::document::{Range, Table};
 use crate::scene::{Problem, Unit, Value};
@@ -80,8 +89,8 @@ impl Params {
         })
     }
 
-    pub(super) fn begin(&self, _moment: &Moment<'_>, carried: DVec3) -> Memory {
-        Memory(Mass::at_rest(carried))
+    pub(super) fn begin(&self, centroid: DVec3) -> Memory {
+        Memory(Mass::at_rest(centroid))
     }
 
     pub(super) fn step(
@@ -89,13 +98,13 @@ impl Params {
         memory: &mut Memory,
         moment: &Moment<'_>,
         dt_secs: f64,
-        carried: &mut DVec3,
+        carried: &mut Carried,
     ) {
         let at = |value: &Value| value.at(moment.secs, moment.tracks);
         let spring = Spring::from_frequency(at(&self.frequency), at(&self.damping));
         let gravity = Value::at3(&self.gravity, moment.secs, moment.tracks);
-        memory.0.step(&spring, *carried, gravity.into(), dt_secs);
-        *carried = memory.0.position;
+        memory.0.step(&spring, carried.centroid, gravity.into(), dt_secs);
+        carried.by(DAffine3::from_translation(memory.stretch()));
     }
 }
 

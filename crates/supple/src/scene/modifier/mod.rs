@@ -4,10 +4,12 @@
 //! remembers anything). A modifier takes part in the three phases of a frame, each as far as it has
 //! something to do there:
 //!
-//! - *move*: [`Modifier::pose`] may change the pose, before the body is skinned;
+//! - *move*: [`Modifier::pose`] may change the pose, before the body is skinned; `skinning` says how it is;
 //! - *simulate*: [`Modifier::step`] advances its memory by one tick; it is told where the modifiers before
-//!   it carry the body, and tells the next ones where it carries the body itself;
+//!   it carry the body and its joints, and tells the next ones where it carries them itself;
 //! - *deform*: [`Modifier::deform`] moves the vertices, a pure function of pose and memory.
+//!
+//! What can be worked out once for a body is [`Prepared`] when the scene is opened.
 //!
 //! ```
 //! use supple::scene::{Modifier, modifier::follow};
@@ -20,14 +22,21 @@ pub mod follow;
 pub mod morph;
 pub mod place;
 pub mod sculpt;
+pub mod secondary;
+pub mod skinning;
 
-use glam::{DVec3, Vec3};
+use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::document::Table;
-use super::{Problem, Tracks};
+use super::{Problem, Source, Tracks};
 use crate::Run;
+use crate::mesh::TriMesh;
 use crate::rig::{Body, Pose};
+use crate::secondary::{Flesh, Report, State};
+
+/// Why something a modifier names could not be loaded.
+pub(crate) type LoadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// One thing that happens to a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +50,10 @@ pub enum Modifier {
     Follow(follow::Params),
     /// Edits its shape.
     Sculpt(sculpt::Params),
+    /// Lets its flesh jiggle.
+    Secondary(secondary::Params),
+    /// Keeps its volume while its skeleton moves it.
+    Skinning(skinning::Params),
 }
 
 /// What a modifier remembers from tick to tick.
@@ -50,6 +63,8 @@ pub enum Memory {
     Nothing,
     /// The mass on the spring of `follow`.
     Follow(follow::Memory),
+    /// The masses of `secondary`.
+    Secondary(State),
 }
 
 impl Memory {
@@ -59,17 +74,73 @@ impl Memory {
         match self {
             Self::Nothing => true,
             Self::Follow(memory) => memory.is_finite(),
+            Self::Secondary(state) => state.is_finite(),
         }
     }
 }
 
-/// What a modifier may look at.
+/// What a modifier has worked out for its body.
+#[derive(Clone, Debug)]
+pub enum Prepared {
+    /// Nothing.
+    Nothing,
+    /// The flesh of `secondary`.
+    Secondary(Box<Flesh>),
+}
+
+/// When, and seen from where.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// Time of the scene, in seconds.
     pub secs: f64,
     /// The tracks that parameters name.
     pub tracks: &'a Tracks,
+    /// Where the scene's camera is, if it has one.
+    pub eye: Option<DVec3>,
+}
+
+/// What a modifier may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage<'a> {
+    /// When, and seen from where.
+    pub moment: Moment<'a>,
+    /// The body, where it was bound.
+    pub body: &'a Body,
+    /// What the modifier has worked out for it.
+    pub prepared: &'a Prepared,
+}
+
+/// Where the primary motion and the modifiers before carry a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// The mean of its vertices.
+    pub centroid: DVec3,
+    /// From bind to world, for each joint.
+    pub joints: Vec<Mat4>,
+}
+
+impl Carried {
+    /// Carries it on.
+    pub fn by(&mut self, map: DAffine3) {
+        self.centroid = map.transform_point3(self.centroid);
+        let map = DMat4::from(map);
+        for joint in &mut self.joints {
+            *joint = (map * joint.as_dmat4()).as_mat4();
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.centroid.is_finite() && self.joints.iter().all(Mat4::is_finite)
+    }
+}
+
+/// What a deformation has to say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What could not be done.
+    pub warning: Option<String>,
+    /// What `secondary` did.
+    pub secondary: Option<Report>,
 }
 
 impl Modifier {
@@ -81,42 +152,70 @@ impl Modifier {
             Self::Morph(_) => "morph",
             Self::Follow(_) => "follow",
             Self::Sculpt(_) => "sculpt",
+            Self::Secondary(_) => "secondary",
+            Self::Skinning(_) => "skinning",
         }
     }
 
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        #[derive(Clone, Copy)]
-        enum Kind {
-            Place,
-            Morph,
-            Follow,
-            Sculpt,
-        }
-        let kinds = [
-            ("place", Kind::Place),
-            ("morph", Kind::Morph),
-            ("follow", Kind::Follow),
-            ("sculpt", Kind::Sculpt),
+        type Reader = fn(&Table<'_>) -> Result<Modifier, Problem>;
+        let kinds: [(&str, Reader); 6] = [
+            ("place", |t| place::Params::read(t).map(Self::Place)),
+            ("morph", |t| morph::Params::read(t).map(Self::Morph)),
+            ("follow", |t| follow::Params::read(t).map(Self::Follow)),
+            ("sculpt", |t| sculpt::Params::read(t).map(Self::Sculpt)),
+            ("secondary", |t| secondary::Params::read(t).map(Self::Secondary)),
+            ("skinning", |t| skinning::read(t).map(Self::Skinning)),
         ];
-        match table.need("kind")?.choice(&kinds)? {
-            Kind::Place => place::Params::read(table).map(Self::Place),
-            Kind::Morph => morph::Params::read(table).map(Self::Morph),
-            Kind::Follow => follow::Params::read(table).map(Self::Follow),
-            Kind::Sculpt => sculpt::Params::read(table).map(Self::Sculpt),
+        table.need("kind")?.choice(&kinds)?(table)
+    }
+
+    /// Loads the files it names; what it holds afterwards needs none.
+    ///
+    /// # Errors
+    ///
+    /// What `load` says.
+    pub(crate) fn load(
+        &mut self,
+        load: &mut dyn FnMut(&Source) -> Result<TriMesh, LoadError>,
+    ) -> Result<(), LoadError> {
+        match self {
+            Self::Sculpt(params) => params.load(load),
+            _ => Ok(()),
         }
     }
 
-    /// Checks that it can be applied to a body.
+    /// The meshes it loaded: positions and triangles of each.
+    pub(crate) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
+        match self {
+            Self::Sculpt(params) => params.loaded(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Checks that it can be applied to a body, whose rest pose stands where `placement` puts it, and
+    /// works out what needs to be worked out once.
     ///
     /// # Errors
     ///
     /// What does not fit, and what would.
-    pub fn check(&self, body: &Body) -> Result<(), String> {
+    pub fn prepare(&self, body: &Body, placement: &DAffine3) -> Result<Prepared, String> {
         match self {
-            Self::Morph(params) => params.check(body),
-            Self::Sculpt(params) => params.check(body),
-            Self::Place(_) | Self::Follow(_) => Ok(()),
+            Self::Morph(params) => params.check(body)?,
+            Self::Sculpt(params) => params.check(body)?,
+            Self::Secondary(params) => {
+                return params.prepare(body, placement).map(|f| Prepared::Secondary(Box::new(f)));
+            }
+            Self::Skinning(_) => skinning::check(body)?,
+            Self::Place(_) | Self::Follow(_) => {}
         }
+        Ok(Prepared::Nothing)
+    }
+
+    /// How long before the scene's start it should begin, in seconds.
+    #[must_use]
+    pub fn warm_up_secs(&self) -> f64 {
+        if let Self::Secondary(params) = self { params.warm_up } else { 0.0 }
     }
 
     /// *Move*: changes the pose.
@@ -126,53 +225,74 @@ impl Modifier {
         }
     }
 
-    /// What it remembers before the first tick, with the body's centroid carried to `carried`.
+    /// What it remembers before the first tick, with the body carried to `carried`.
     #[must_use]
-    pub fn begin(&self, moment: &Moment<'_>, carried: &mut DVec3) -> Memory {
-        match self {
-            Self::Place(params) => *carried = params.affine(moment).transform_point3(*carried),
-            Self::Morph(_) | Self::Sculpt(_) => {}
-            Self::Follow(params) => return Memory::Follow(params.begin(moment, *carried)),
+    pub fn begin(&self, stage: &Stage<'_>, carried: &mut Carried) -> Memory {
+        match (self, stage.prepared) {
+            (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
+            (Self::Follow(params), _) => return Memory::Follow(params.begin(carried.centroid)),
+            (Self::Secondary(_), Prepared::Secondary(flesh)) => {
+                return Memory::Secondary(flesh.begin(&carried.joints));
+            }
+            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_) | Self::Secondary(_), _) => {}
         }
         Memory::Nothing
     }
 
-    /// *Simulate*: advances its memory by `dt_secs` to the moment; the body's centroid is at
-    /// `carried`, and moved on to where this modifier carries it.
+    /// *Simulate*: advances its memory by `dt_secs` to the moment; the body is at `carried`, which is
+    /// moved on to where this modifier carries it. False if a number is no longer finite.
     pub fn step(
         &self,
+        stage: &Stage<'_>,
         memory: &mut Memory,
-        moment: &Moment<'_>,
         dt_secs: f64,
-        carried: &mut DVec3,
-    ) {
+        carried: &mut Carried,
+    ) -> bool {
         match (self, memory) {
-            (Self::Place(params), _) => {
-                *carried = params.affine(moment).transform_point3(*carried);
-            }
+            (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
             (Self::Follow(params), Memory::Follow(memory)) => {
-                params.step(memory, moment, dt_secs, carried);
+                params.step(memory, &stage.moment, dt_secs, carried);
+                return memory.is_finite() && carried.is_finite();
             }
-            (Self::Morph(_) | Self::Follow(_) | Self::Sculpt(_), _) => {}
+            (Self::Secondary(params), Memory::Secondary(state)) => {
+                params.step(stage, state, dt_secs, carried);
+                return state.is_finite();
+            }
+            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_), _)
+            | (Self::Follow(_) | Self::Secondary(_), _) => {}
         }
+        carried.is_finite()
     }
 
-    /// *Deform*: moves the vertices of the body's triangles. What cannot be done is left undone and said
-    /// in a warning.
+    /// *Deform*: moves the vertices of the body, whose joints are at `carried`, which is moved on as in
+    /// [`step`](Self::step). What cannot be done is left undone and said in the outcome.
     pub fn deform(
         &self,
+        stage: &Stage<'_>,
         memory: &Memory,
-        moment: &Moment<'_>,
-        triangles: &[[u32; 3]],
+        carried: &mut Carried,
         positions: &mut [Vec3],
         run: &Run<'_>,
-    ) -> Option<String> {
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
         match (self, memory) {
-            (Self::Place(params), _) => params.deform(moment, positions, run),
-            (Self::Follow(_), Memory::Follow(memory)) => memory.deform(positions, run),
-            (Self::Sculpt(params), _) => return params.deform(moment, triangles, positions, run),
-            (Self::Morph(_) | Self::Follow(_), _) => {}
+            (Self::Place(params), _) => {
+                params.deform(&stage.moment, positions, run);
+                carried.by(params.affine(&stage.moment));
+            }
+            (Self::Follow(_), Memory::Follow(memory)) => {
+                memory.deform(positions, run);
+                carried.by(DAffine3::from_translation(memory.stretch()));
+            }
+            (Self::Sculpt(params), _) => {
+                let triangles = &stage.body.mesh.triangles;
+                outcome.warning = params.deform(&stage.moment, triangles, positions, run);
+            }
+            (Self::Secondary(params), Memory::Secondary(state)) => {
+                outcome = params.deform(stage, state, carried, positions, run);
+            }
+            (Self::Morph(_) | Self::Skinning(_) | Self::Follow(_) | Self::Secondary(_), _) => {}
         }
-        None
+        outcome
     }
 }

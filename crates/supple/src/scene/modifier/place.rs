@@ -2,14 +2,12 @@
 //!
 //! ```
 //! use glam::Vec3;
-//! use supple::Run;
-//! use supple::scene::{Modifier, Tracks, Value, modifier::{Memory, Moment, place}};
+//! use supple::scene::{Tracks, Value, modifier::{Moment, place}};
 //!
 //! let params = place::Params { translate: Value::numbers([0.0, 2.0, 0.0]), ..Default::default() };
-//! let moment = Moment { secs: 0.0, tracks: &Tracks::new() };
-//! let mut positions = [Vec3::X];
-//! Modifier::Place(params).deform(&Memory::Nothing, &moment, &[], &mut positions, &Run::default());
-//! assert_eq!(positions[0], Vec3::new(1.0, 2.0, 0.0));
+//! let moment = Moment { secs: 0.0, tracks: &Tracks::new(), eye: None };
+//! let map = params.affine(&moment).as_affine3();
+//! assert_eq!(map.transform_point3(Vec3::X), Vec3::new(1.0, 2.0, 0.0));
 //! ```
 
 use glam::{DAffine3, Vec3};

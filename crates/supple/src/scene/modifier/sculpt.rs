@@ -3,7 +3,8 @@
 //! The edits are those of [`crate::sculpt`], with their parameters as keys; each is a table
 //! `[[asset.modifier.op]]` whose `kind` is the edit's name. They act on the body as posed and placed:
 //! lengths and places are those of the scene. `amount` is how far along the list the body is
-//! ([`sculpt::partial`]); a track makes the edits happen over time.
+//! ([`sculpt::partial`]); a track makes the edits happen over time. The tool of a stamp is
+//! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out.
 //!
 //! # Limits
 //!
@@ -35,15 +36,20 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::Moment;
+use super::{LoadError, Moment};
 use crate::Run;
+use crate::mesh::TriMesh;
 use crate::rig::Body;
-use crate::scene::document::{Range, Table};
-use crate::scene::{Problem, Unit, Value};
-use crate::sculpt::{self, Op};
+use crate::scene::document::{Field, Range, Table};
+use crate::scene::{Problem, Source, Unit, Value};
+use crate::sculpt::{self, OnContact, Op, Stamp, ToolShape};
 
 /// Keys of edits under which a row of numbers is not a point: values and vertices.
 const ROWS: [&str; 3] = ["values", "inner", "outer"];
+
+/// The words for what to do on a contact.
+const ON_CONTACT: [(&str, OnContact); 3] =
+    [("report", OnContact::Report), ("stop", OnContact::Stop), ("ignore", OnContact::Ignore)];
 
 /// Which edits, and how much of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +58,10 @@ pub struct Params {
     pub amount: Value,
     /// Restore the volume exactly at the end; see [`sculpt::Params`]. Default: no.
     pub exact_volume: bool,
+    /// What to do where parts of the surface meet: `report`, `stop` or `ignore`; see
+    /// [`sculpt::OnContact`]. Default: report.
+    #[serde(default)]
+    pub on_contact: OnContact,
     /// The edits, in order. Default: none.
     #[serde(rename = "op", default)]
     pub ops: Vec<Op>,
@@ -59,13 +69,14 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { amount: Value::Number(1.0), exact_volume: false, ops: Vec::new() }
+        let on_contact = OnContact::default();
+        Self { amount: Value::Number(1.0), exact_volume: false, on_contact, ops: Vec::new() }
     }
 }
 
 impl Params {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "amount", "exact_volume", "op"])?;
+        table.only(&["kind", "amount", "exact_volume", "on_contact", "op"])?;
         let default = Self::default();
         let share = Range { least: 0.0, most: 1.0 };
         let ops = table.need("op")?;
@@ -76,8 +87,40 @@ impl Params {
             exact_volume: table
                 .get("exact_volume")
                 .map_or(Ok(default.exact_volume), |f| f.flag())?,
+            on_contact: table
+                .get("on_contact")
+                .map_or(Ok(default.on_contact), |f| f.choice(&ON_CONTACT))?,
             ops: ops.tables("[[asset.modifier.op]]")?.iter().map(read).collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Puts meshes in the places of the names of tools.
+    pub(super) fn load(
+        &mut self,
+        load: &mut dyn FnMut(&Source) -> Result<TriMesh, LoadError>,
+    ) -> Result<(), LoadError> {
+        for op in &mut self.ops {
+            let Op::Stamp(stamp) = op else { continue };
+            let source = match &stamp.tool {
+                ToolShape::Mesh { .. } => continue,
+                ToolShape::File(file) => Source::File { file: file.clone() },
+                ToolShape::Zoo(zoo) => Source::Zoo { zoo: zoo.clone(), triangles: None },
+            };
+            let mesh = load(&source)?;
+            stamp.tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
+        }
+        Ok(())
+    }
+
+    /// The meshes of its tools.
+    pub(super) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
+        let tool = |op| match op {
+            &Op::Stamp(Stamp {
+                tool: ToolShape::Mesh { ref positions, ref triangles }, ..
+            }) => Some((&positions[..], &triangles[..])),
+            _ => None,
+        };
+        self.ops.iter().filter_map(tool).collect()
     }
 
     pub(super) fn check(&self, body: &Body) -> Result<(), String> {
@@ -96,8 +139,11 @@ impl Params {
         if ops.is_empty() {
             return None;
         }
-        let params =
-            sculpt::Params { exact_volume: self.exact_volume, ..sculpt::Params::default() };
+        let params = sculpt::Params {
+            exact_volume: self.exact_volume,
+            on_contact: self.on_contact,
+            ..sculpt::Params::default()
+        };
         // Progress is counted in frames, not in edits.
         let quiet = Run { progress: None, ..*run };
         match sculpt::apply(positions, triangles, &ops, &params, &quiet) {
@@ -113,10 +159,11 @@ type Reader = fn(&Table<'_>) -> Result<Op, Problem>;
 
 /// Reads one edit.
 fn read(table: &Table<'_>) -> Result<Op, Problem> {
-    let kinds: [(&str, Reader); 7] = [
+    let kinds: [(&str, Reader); 8] = [
         ("move", |t| t.parse("kind").map(Op::Move)),
         ("points", |t| t.parse("kind").map(Op::Points)),
         ("paint", |t| t.parse("kind").map(Op::Paint)),
+        ("stamp", |t| t.parse("kind").map(Op::Stamp)),
         ("twist", |t| t.parse("kind").map(Op::Twist)),
         ("bend", |t| t.parse("kind").map(Op::Bend)),
         ("boundary", |t| t.parse("kind").map(Op::Boundary)),
@@ -124,7 +171,22 @@ fn read(table: &Table<'_>) -> Result<Op, Problem> {
     ];
     let op = table.need("kind")?.choice(&kinds)?(table)?;
     table.entries().try_for_each(|field| field.check_points(&ROWS))?;
+    if let (Op::Stamp(_), Some(tool)) = (&op, table.get("tool")) {
+        check_tool(&tool)?;
+    }
     let what = || format!("this {} cannot be carried out", op.name());
     op.check().map_err(|problem| table.wrong(&what(), &problem.to_string()))?;
     Ok(op)
+}
+
+/// Refuses a tool whose file or model is not there.
+fn check_tool(tool: &Field<'_>) -> Result<(), Problem> {
+    let table = tool.table("tool = { file = \"tool.ply\" }")?;
+    if let Some(file) = table.get("file") {
+        file.file()?;
+    }
+    if let Some(zoo) = table.get("zoo") {
+        zoo.zoo()?;
+    }
+    Ok(())
 }

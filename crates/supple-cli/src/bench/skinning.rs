@@ -1,0 +1,178 @@
+//! Rows of `skinning`: the thesis' figure of chapter 6, and how exactly volume is kept.
+
+use glam::{Mat4, Quat, Vec3};
+use supple::mesh::intersect::self_intersections;
+use supple::rig::{Body, Pose, Skinning, Transform};
+use supple::skinning::{Params, Solver};
+use supple::{Run, zoo};
+
+use super::{Bench, Row, median_ms};
+
+/// Triangles of the thesis' figure.
+const TRIANGLES: usize = 20_000;
+
+/// The thesis: 28 ms a joint on a notebook of 2008.
+const THESIS_MS: f64 = 28.0;
+
+/// A pose of the bar's second bone.
+struct Case {
+    what: &'static str,
+    turn: fn() -> Quat,
+    twists: bool,
+}
+
+const CASES: [Case; 3] = [
+    Case {
+        what: "bend 90°", turn: || Quat::from_rotation_z(f32::to_radians(90.0)), twists: false
+    },
+    Case {
+        what: "bend 120°",
+        turn: || Quat::from_rotation_z(f32::to_radians(120.0)),
+        twists: false,
+    },
+    Case {
+        what: "twist 180°",
+        turn: || Quat::from_rotation_x(f32::to_radians(180.0)),
+        twists: true,
+    },
+];
+
+/// The bar, prepared.
+struct Bar {
+    body: Body,
+    solver: Solver,
+}
+
+impl Bar {
+    fn new(run: &Run<'_>) -> anyhow::Result<Self> {
+        let size = zoo::Size { triangles: Some(TRIANGLES) };
+        let body = Body::from_asset(&zoo::build("rigged-bar", &size, run)?)?;
+        let solver = Solver::new(&body, &Params::default(), run)?;
+        Ok(Self { body, solver })
+    }
+
+    fn turned(&self, turn: Quat) -> (Pose, Vec<Mat4>) {
+        let mut pose = self.body.rest_pose().clone();
+        if let Transform::Trs { rotation, .. } = &mut pose.locals[1] {
+            *rotation = turn;
+        }
+        let matrices = self.body.matrices(&pose);
+        (pose, matrices)
+    }
+}
+
+pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
+    if !["per-joint-20k", "volume-error", "floor-lbs-20k"].iter().any(|row| bench.wants(row)) {
+        return Ok(());
+    }
+    let bar = Bar::new(&bench.shell.quiet_run())?;
+    let floor = if bench.wants("per-joint-20k") || bench.wants("floor-lbs-20k") {
+        floor(bench, &bar)?
+    } else {
+        0.0
+    };
+    if bench.wants("per-joint-20k") {
+        per_joint(bench, &bar, floor)?;
+    }
+    if bench.wants("volume-error") {
+        for case in &CASES {
+            volume_error(bench, &bar, case)?;
+        }
+    }
+    Ok(())
+}
+
+/// Plain linear blend skinning of the same bar.
+fn floor(bench: &Bench<'_>, bar: &Bar) -> anyhow::Result<f64> {
+    let run = bench.shell.quiet_run();
+    let (pose, matrices) = bar.turned((CASES[0].turn)());
+    let ms =
+        median_ms(bench.shell, || Ok(bar.body.skin(&pose, &matrices, Skinning::Linear, &run)))?;
+    if bench.wants("floor-lbs-20k") {
+        let mesh = &bar.body.mesh;
+        bench.print(&Row {
+            bench: "skinning",
+            row: "floor-lbs-20k",
+            value: ms,
+            unit: "ms",
+            better: "lower",
+            paper: None,
+            target: None,
+            threads: bench.shell.threads(),
+            note: format!(
+                "plain linear blend of {} vertices, {} triangles",
+                mesh.positions.len(),
+                mesh.triangles.len()
+            ),
+        })?;
+    }
+    Ok(ms)
+}
+
+/// Everything a joint costs: plain skinning, then three steps of 30°, each corrected.
+fn per_joint(bench: &Bench<'_>, bar: &Bar, floor: f64) -> anyhow::Result<()> {
+    let run = bench.shell.quiet_run();
+    let (pose, matrices) = bar.turned((CASES[0].turn)());
+    let ms = median_ms(bench.shell, || {
+        Ok(bar.solver.pose(&bar.body, &pose, &matrices, Skinning::Linear, &run)?)
+    })?;
+    bench.print(&Row {
+        bench: "skinning",
+        row: "per-joint-20k",
+        value: ms,
+        unit: "ms",
+        better: "lower",
+        paper: Some(THESIS_MS),
+        target: Some(0.4),
+        threads: bench.shell.threads(),
+        note: format!(
+            "bend 90° in three corrected steps, plain skinning included: {:.1} × the floor; {} of {} \
+             triangles blend",
+            ms / floor,
+            bar.solver.blended_triangles("second"),
+            bar.body.mesh.triangles.len()
+        ),
+    })
+}
+
+fn volume_error(bench: &Bench<'_>, bar: &Bar, case: &Case) -> anyhow::Result<()> {
+    let run = bench.shell.quiet_run();
+    let (pose, matrices) = bar.turned((case.turn)());
+    let plain = bar.body.skin(&pose, &matrices, Skinning::Linear, &run);
+    let skinned = bar.solver.pose(&bar.body, &pose, &matrices, Skinning::Linear, &run)?;
+    let error = |positions: &[Vec3]| {
+        let errors = bar.solver.volume_errors(&bar.body, &pose, &matrices, positions, &run);
+        errors.into_iter().flatten().fold(0.0, |a: f64, e| if e.abs() > a.abs() { e } else { a })
+    };
+    let pairs = self_intersections(&skinned.positions, &bar.body.mesh.triangles, &run)?.len();
+    let section = if case.twists {
+        format!(", cross-section {:.3} of its size", thinnest(&bar.body, &skinned.positions))
+    } else {
+        String::new()
+    };
+    bench.print(&Row {
+        bench: "skinning",
+        row: "volume-error",
+        value: error(&skinned.positions).abs(),
+        unit: "",
+        better: "lower",
+        paper: None,
+        target: Some(1e-6),
+        threads: bench.shell.threads(),
+        note: format!(
+            "{}, plain {:+.2} %, {pairs} pairs cross, |λ| ≤ {:.3}{section}",
+            case.what,
+            100.0 * error(&plain),
+            skinned.report.largest_lambda().abs()
+        ),
+    })
+}
+
+/// The smallest distance from the bar's axis of its four edges, as a share of what it is at rest.
+fn thinnest(body: &Body, positions: &[Vec3]) -> f32 {
+    let radius = |p: Vec3| p.y.hypot(p.z);
+    let edge = |rest: &Vec3| rest.y.abs().min(rest.z.abs()) > 0.499;
+    let share = |(rest, now): (&Vec3, &Vec3)| radius(*now) / radius(*rest);
+    let edges = body.mesh.positions.iter().zip(positions).filter(|(rest, _)| edge(rest));
+    edges.map(share).fold(f32::INFINITY, f32::min)
+}

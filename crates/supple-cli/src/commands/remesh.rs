@@ -1,0 +1,92 @@
+//! `supple remesh`: triangles of one size and good shape on the same surface.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use supple::mesh::remesh::{self, Params, Report, Target};
+use supple::{TriMesh, io};
+
+use crate::shell::Shell;
+
+/// Give a mesh triangles of one size and good shape, on the same surface
+///
+/// Sharp edges, borders, texture seams and materials stay where they are; vertex attributes, texture
+/// coordinates, skin weights and morph targets come along. Nothing intersects that did not before.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// File to read
+    input: PathBuf,
+    /// File to write; its ending says the format
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Edges of about this length, in the file's units
+    #[arg(long, value_name = "L", group = "target", allow_negative_numbers = true)]
+    length: Option<f32>,
+    /// About so many triangles, shared out by area if there are several meshes
+    #[arg(long, value_name = "N", group = "target")]
+    triangles: Option<usize>,
+    /// Edges of about this multiple of the mean edge length; 1 if nothing else is given
+    #[arg(long, value_name = "R", group = "target", allow_negative_numbers = true)]
+    ratio: Option<f32>,
+    /// Rounds of splitting, merging, turning and smoothing
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    iterations: u32,
+    /// Keep edges whose triangles meet at more than this; 180 keeps borders and seams only
+    #[arg(long, value_name = "DEGREES", default_value_t = 40.0)]
+    feature_angle: f32,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  supple zoo cow -o cow.ply
+  supple remesh cow.ply -o even.ply
+  supple remesh cow.ply -o coarse.ply --triangles 2000
+  supple remesh cow.ply -o fine.ply --length 0.02 --feature-angle 60";
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let mut asset = super::read(&args.input, shell)?;
+    if asset.meshes.iter().all(|mesh| mesh.triangles.is_empty()) {
+        bail!("{}: there are no triangles to remesh", args.input.display());
+    }
+    let areas: Vec<f64> = asset.meshes.iter().map(|mesh| area(mesh, shell)).collect();
+    let whole: f64 = areas.iter().sum();
+    for (mesh, area) in asset.meshes.iter_mut().zip(&areas) {
+        if mesh.triangles.is_empty() {
+            continue;
+        }
+        let params = params(args, area / whole.max(f64::MIN_POSITIVE));
+        let done = shell.with_progress("remeshing", |run| remesh::remesh(mesh, &params, run));
+        let (new, report) = done.with_context(|| args.input.display().to_string())?;
+        *mesh = new;
+        tell(&report, shell)?;
+    }
+    let warnings = io::write(&args.output, &asset)?;
+    shell.warn(&args.output.display().to_string(), &warnings);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn area(mesh: &TriMesh, shell: &Shell) -> f64 {
+    supple::mesh::measure::area(&mesh.positions, &mesh.triangles, &shell.quiet_run())
+}
+
+/// What was asked for, of a mesh with this share of the area.
+fn params(args: &Args, share: f64) -> Params {
+    let target = match (args.length, args.triangles) {
+        (Some(length), _) => Target::Length(length),
+        (_, Some(triangles)) => Target::Triangles((triangles as f64 * share).round() as usize),
+        _ => Target::Ratio(args.ratio.unwrap_or(1.0)),
+    };
+    Params { target, iterations: args.iterations, feature_degrees: args.feature_angle }
+}
+
+fn tell(report: &Report, shell: &Shell) -> anyhow::Result<()> {
+    shell.warn("remesh", &report.warnings);
+    if shell.options().json {
+        return shell.print_json(report);
+    }
+    let Report { triangles_before, triangles_after, length, .. } = report;
+    shell.say(format!("{triangles_before} → {triangles_after} triangles, edges of about {length}"));
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Triangles with their neighbours: half-edges in flat arrays.
+//!
+//! Half-edge `3 t + k` runs from corner `k` of triangle `t` to the next one; its twin is the half-edge
+//! the other way, or [`NONE`] at a border. All that is not a manifold is cut: an edge of more than two
+//! triangles, or of two that face opposite ways, is a border of each of them, and a vertex of several
+//! fans is a vertex for each fan. [`Cut::origin`] tells which were one.
+
+use crate::mesh::adjacency::is_index_degenerate;
+
+/// No half-edge, triangle or vertex.
+pub(super) const NONE: u32 = u32::MAX;
+
+pub(super) fn next(h: u32) -> u32 {
+    if h % 3 == 2 { h - 2 } else { h + 1 }
+}
+
+pub(super) fn prev(h: u32) -> u32 {
+    if h.is_multiple_of(3) { h + 2 } else { h - 1 }
+}
+
+/// A mesh cut into manifold pieces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cut {
+    /// Sound triangles with cut vertices.
+    pub(super) triangles: Vec<[u32; 3]>,
+    /// Which triangle of the mesh each is.
+    pub(super) source: Vec<u32>,
+    pub(super) twin: Vec<u32>,
+    /// Which vertex of the mesh each cut vertex is.
+    pub(super) origin: Vec<u32>,
+    /// Half-edges along which the mesh is no manifold.
+    pub(super) torn: Vec<bool>,
+    /// Cut vertices whose vertex has several fans.
+    pub(super) pinched: Vec<bool>,
+}
+
+impl Cut {
+    pub(super) fn new(vertices: usize, triangles: &[[u32; 3]]) -> Self {
+        let sound = (0..).zip(triangles).filter(|(_, t)| !is_index_degenerate(**t));
+        let (source, sound): (Vec<u32>, Vec<[u32; 3]>) = sound.map(|(i, t)| (i, *t)).unzip();
+        let (twin, torn) = twins(&sound);
+        let mut cut = Self { triangles: sound, source, twin, torn, ..Self::default() };
+        cut.name_fans(vertices);
+        cut
+    }
+
+    /// Gives each fan of triangles a vertex of its own; the first keeps its number's place.
+    fn name_fans(&mut self, vertices: usize) {
+        let old = self.triangles.clone();
+        let mut fans = vec![0_u32; vertices];
+        let mut seen = vec![false; self.twin.len()];
+        for start in 0..self.twin.len() as u32 {
+            if seen[start as usize] {
+                continue;
+            }
+            let vertex = old[start as usize / 3][start as usize % 3];
+            let name = self.origin.len() as u32;
+            self.origin.push(vertex);
+            fans[vertex as usize] += 1;
+            let mut h = first_of_fan(&self.twin, start);
+            while h != NONE && !seen[h as usize] {
+                seen[h as usize] = true;
+                self.triangles[h as usize / 3][h as usize % 3] = name;
+                h = self.twin[prev(h) as usize];
+            }
+        }
+        self.pinched = self.origin.iter().map(|&v| fans[v as usize] > 1).collect();
+    }
+}
+
+/// The half-edge of a fan from which [`prev`] and twin reach all others.
+pub(super) fn first_of_fan(twin: &[u32], start: u32) -> u32 {
+    let mut h = start;
+    while twin[h as usize] != NONE {
+        h = next(twin[h as usize]);
+        if h == start {
+            break;
+        }
+    }
+    h
+}
+
+/// Twins of half-edges, and which have none although other triangles share their edge.
+fn twins(triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<bool>) {
+    let ends = |h: usize| (triangles[h / 3][h % 3], triangles[h / 3][(h % 3 + 1) % 3]);
+    let count = 3 * triangles.len();
+    let mut order: Vec<(u32, u32, u32)> = (0..count)
+        .map(|h| {
+            let (a, b) = ends(h);
+            (a.min(b), a.max(b), h as u32)
+        })
+        .collect();
+    order.sort_unstable();
+    let (mut twin, mut torn) = (vec![NONE; count], vec![false; count]);
+    for edge in order.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
+        match edge {
+            [_] => {}
+            [(.., h), (.., g)] if ends(*h as usize).0 != ends(*g as usize).0 => {
+                twin[*h as usize] = *g;
+                twin[*g as usize] = *h;
+            }
+            _ => edge.iter().for_each(|(.., h)| torn[*h as usize] = true),
+        }
+    }
+    (twin, torn)
+}

@@ -1,0 +1,313 @@
+//! Remeshing: triangles of one size and good shape on the same surface.
+//!
+//! # Method
+//!
+//! Ten times over: split edges longer than 4/3 of the wanted length, merge those shorter than 4/5 of it,
+//! turn edges where that brings vertices nearer to six neighbours, and move every vertex along the
+//! surface towards the middle of its neighbours (Botsch and Kobbelt).
+//!
+//! - **The surface stays.** Every vertex knows its triangle on the old surface; when it moves, a walk
+//!   from there finds its new place. It cannot jump to the other side of a thin wall.
+//! - **Features stay.** Borders, edges sharper than [`Params::feature_degrees`], seams of corner
+//!   attributes and borders of groups are curves; their vertices move along them only, and the
+//!   corners where they meet stay where they are.
+//! - **Attributes come along**: vertex attributes, corner attributes on their own side of each seam,
+//!   skin weights, morph targets, groups with their materials. They are interpolated once, from the old
+//!   mesh at the place each vertex ends up at.
+//! - **Nothing intersects that did not.** Each change is tried against the triangles near it with the
+//!   exact test of [`intersect`](super::intersect), and left out if it would add a pair. Smoothing moves
+//!   all vertices at once and puts back those that met something.
+//!
+//! # Where we differ from the paper
+//!
+//! Vertices lie on the old surface at any time, not only after the last step; feature curves are kept by
+//! their arc length; and there is the test for intersections.
+//!
+//! # Limits
+//!
+//! - Where the mesh is no manifold it is left as it is: edges of more than two triangles are neither split
+//!   nor merged, and vertices there do not move.
+//! - Where the wanted length is larger than the shape's detail, that detail goes, as far as nothing
+//!   folds.
+//!
+//! # References
+//!
+//! - M. Botsch, L. Kobbelt. A Remeshing Approach to Multiresolution Modeling. Symposium on Geometry
+//!   Processing, 2004.
+//!
+//! # Example
+//!
+//! ```
+//! use supple::{Run, mesh::remesh, zoo};
+//!
+//! let run = Run::default();
+//! let size = zoo::Size { triangles: Some(1000) };
+//! let ball = zoo::build("ball", &size, &run)?.meshes.swap_remove(0);
+//! let params = remesh::Params { target: remesh::Target::Triangles(2000), ..Default::default() };
+//! let (finer, report) = remesh::remesh(&ball, &params, &run)?;
+//! assert!(finer.triangles.len().abs_diff(2000) < 200);
+//! assert_eq!(report.triangles_after, finer.triangles.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub(crate) mod carry;
+mod connect;
+mod guard;
+mod index;
+mod passes;
+mod smooth;
+mod surface;
+#[cfg(test)]
+mod tests;
+mod work;
+
+use serde::{Deserialize, Serialize};
+
+use super::TriMesh;
+use super::intersect::self_intersections;
+use super::measure::{Bounds, area};
+use super::tri::Defect;
+use crate::Run;
+use crate::run::Cancelled;
+use passes::Passes;
+use surface::Surface;
+use work::Work;
+
+/// Triangles that are never exceeded: about four gigabytes while remeshing.
+pub const MOST_TRIANGLES: usize = 20_000_000;
+
+/// Share of the wanted length above which an edge is split, and below which it is merged.
+const LONGEST: f32 = 4.0 / 3.0;
+const SHORTEST: f32 = 4.0 / 5.0;
+
+/// Area of an equilateral triangle with sides of length one.
+const UNIT_AREA: f64 = 0.433_012_701_892_219_3;
+
+/// How fine the new mesh is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// Edges of about this length, in the mesh's units.
+    Length(f32),
+    /// About so many triangles.
+    Triangles(usize),
+    /// Edges of about this multiple of the mean edge length.
+    Ratio(f32),
+}
+
+/// How to remesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// How fine the new mesh is to be. As fine as the old one by default.
+    pub target: Target,
+    /// Rounds of splitting, merging, turning and smoothing. 10 by default; fewer are faster, 5 give most
+    /// of the quality.
+    pub iterations: u32,
+    /// Edges whose triangles meet at more than this angle, in degrees, are kept. 40 by default; 180
+    /// keeps borders and seams only.
+    pub feature_degrees: f32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { target: Target::Ratio(1.0), iterations: 10, feature_degrees: 40.0 }
+    }
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Triangles before.
+    pub triangles_before: usize,
+    /// Triangles after.
+    pub triangles_after: usize,
+    /// The edge length aimed at.
+    pub length: f32,
+    /// Edges split, over all iterations.
+    pub splits: usize,
+    /// Edges merged.
+    pub merges: usize,
+    /// Edges turned.
+    pub turns: usize,
+    /// Pairs of triangles that intersected to begin with.
+    pub intersections_before: usize,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+}
+
+/// Why a mesh was not remeshed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// There is nothing to remesh.
+    #[error("the mesh has no triangle with an area: there is nothing to remesh")]
+    NoTriangles,
+    /// The mesh is inconsistent.
+    #[error(transparent)]
+    Defect(#[from] Defect),
+    /// A parameter that must be positive is not.
+    #[error("{what} is {value}; it must be a positive number")]
+    NotPositive {
+        /// Which parameter.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+    },
+    /// Edges would be shorter than what the coordinates can tell apart.
+    #[error(
+        "an edge length of {length} is too short for coordinates of up to {extent}: use at least {least}"
+    )]
+    TooShort {
+        /// The length wanted.
+        length: f32,
+        /// The largest coordinate.
+        extent: f32,
+        /// The shortest that works.
+        least: f32,
+    },
+    /// The result would be too large.
+    #[error(
+        "edges of length {length} make about {triangles} triangles, more than {MOST_TRIANGLES}: use a \
+         length of at least {least}"
+    )]
+    TooFine {
+        /// The length wanted.
+        length: f32,
+        /// How many there would be.
+        triangles: u64,
+        /// The shortest length that works.
+        least: f32,
+    },
+    /// The result became too large on the way.
+    #[error("more than {limit} triangles would be needed; use a larger length")]
+    TooManyTriangles {
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// The caller asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+/// The edge lengths of one iteration.
+#[derive(Clone, Copy, Debug)]
+struct Lengths {
+    longest: f32,
+    shortest: f32,
+}
+
+impl Lengths {
+    fn around(length: f32) -> Self {
+        Self { longest: LONGEST * length, shortest: SHORTEST * length }
+    }
+}
+
+/// Remeshes; the old mesh is not changed.
+///
+/// # Errors
+///
+/// [`Error`] says what is wrong with the mesh or the parameters.
+pub fn remesh(mesh: &TriMesh, params: &Params, run: &Run<'_>) -> Result<(TriMesh, Report), Error> {
+    mesh.validate()?;
+    let mut length = wanted_length(mesh, params, run)?;
+    check_size(mesh, length, run)?;
+    let pairs = self_intersections(&mesh.positions, &mesh.triangles, run)?.len();
+    let surface = Surface::new(mesh, params.feature_degrees, run);
+    let work = Work::new(&surface, mesh);
+    let mut passes = Passes::new(&surface, work, pairs > 0, 2 * MOST_TRIANGLES);
+    let mut report = Report {
+        triangles_before: mesh.triangles.len(),
+        intersections_before: pairs,
+        warnings: warnings(&surface),
+        ..Report::default()
+    };
+    passes.tidy(run);
+    for iteration in 0..params.iterations {
+        run.check()?;
+        run.report(u64::from(iteration), u64::from(params.iterations));
+        let lengths = Lengths::around(length);
+        report.splits += passes.split_long(&lengths, run)?;
+        report.merges += passes.merge_short(&lengths, run)?;
+        report.turns += passes.turn_edges(run)?;
+        passes.tidy(run);
+        smooth::smooth(&mut passes, run)?;
+        passes.tidy(run);
+        length = adjusted(length, passes.work.alive, iteration, params);
+    }
+    run.report(u64::from(params.iterations), u64::from(params.iterations));
+    report.length = length;
+    report.triangles_after = passes.work.alive;
+    Ok((carry::carry(mesh, &surface, &passes.work, run), report))
+}
+
+/// The edge length that a target asks for.
+fn wanted_length(mesh: &TriMesh, params: &Params, run: &Run<'_>) -> Result<f32, Error> {
+    let area = area(&mesh.positions, &mesh.triangles, run);
+    if area.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
+        return Err(Error::NoTriangles);
+    }
+    let positive = |what: &'static str, value: f32| {
+        let is_positive = value > 0.0 && value.is_finite();
+        if is_positive { Ok(value) } else { Err(Error::NotPositive { what, value }) }
+    };
+    match params.target {
+        Target::Length(length) => positive("the edge length", length),
+        Target::Ratio(ratio) => Ok(positive("the ratio", ratio)? * mean_edge(mesh, run) as f32),
+        Target::Triangles(count) => {
+            positive("the number of triangles", count as f32)?;
+            Ok((area / (UNIT_AREA * count as f64)).sqrt() as f32)
+        }
+    }
+}
+
+fn mean_edge(mesh: &TriMesh, run: &Run<'_>) -> f64 {
+    let perimeter = |t: usize| {
+        let [a, b, c] = mesh.corners_of(t).map(glam::Vec3::as_dvec3);
+        a.distance(b) + b.distance(c) + c.distance(a)
+    };
+    run.sum(mesh.triangles.len(), perimeter) / (3 * mesh.triangles.len()) as f64
+}
+
+/// Refuses what would not fit into memory or into the coordinates.
+fn check_size(mesh: &TriMesh, length: f32, run: &Run<'_>) -> Result<(), Error> {
+    let bounds = Bounds::of(&mesh.positions).ok_or(Error::NoTriangles)?;
+    let extent = bounds.min.abs().max(bounds.max.abs()).max_element();
+    let least = 64.0 * f32::EPSILON * extent;
+    if length <= least {
+        return Err(Error::TooShort { length, extent, least });
+    }
+    let area = area(&mesh.positions, &mesh.triangles, run);
+    let border = mean_edge(mesh, run) * 3.0 * mesh.triangles.len() as f64;
+    let triangles = |length: f64| {
+        // Needles have hardly any area, but two triangles for each piece of their long sides.
+        area / (UNIT_AREA * length * length)
+            + (border / length).min(area / (UNIT_AREA * length * length) + 1e6)
+    };
+    let found = triangles(f64::from(length));
+    if found > MOST_TRIANGLES as f64 {
+        let least = (f64::from(length) * (found / MOST_TRIANGLES as f64).sqrt()) as f32;
+        return Err(Error::TooFine { length, triangles: found as u64, least });
+    }
+    Ok(())
+}
+
+/// Follows the number of triangles that is wanted, while there are iterations left to settle.
+fn adjusted(length: f32, triangles: usize, iteration: u32, params: &Params) -> f32 {
+    let Target::Triangles(count) = params.target else { return length };
+    if iteration + 2 >= params.iterations {
+        return length;
+    }
+    let off = (triangles as f64 / count as f64).sqrt().clamp(0.8, 1.25);
+    (f64::from(length) * off) as f32
+}
+
+fn warnings(surface: &Surface) -> Vec<String> {
+    let torn = surface.curves.iter().filter(|curve| curve.locked).count();
+    let pinched = surface.cut.pinched.iter().filter(|&&p| p).count();
+    if torn + pinched == 0 {
+        return Vec::new();
+    }
+    vec![format!(
+        "the mesh is not a manifold: {torn} sides of edges and {pinched} fans at vertices are left as they are"
+    )]
+}

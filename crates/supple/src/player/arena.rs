@@ -1,0 +1,353 @@
+//! Where everything meets: colliders, and the bodies that give way to them and to each other.
+
+use glam::{DAffine3, DMat4, Mat4, Quat, Vec3};
+
+use super::cast::Drive;
+use super::{Cast, Load, PlayerError, State};
+use crate::Run;
+use crate::rig::collider::{Collider, Place, Solid};
+use crate::rig::contact::{
+    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, resolve,
+    segments,
+};
+#[cfg(feature = "rigid")]
+use crate::rig::rigid::{SUBSTEPS, Stepper};
+use crate::scene::{ColliderEntry, Contact, Folder, Motion, Repeat, RigidPath, Scene};
+
+/// All that can touch.
+#[derive(Debug)]
+pub(super) struct Arena {
+    colliders: Vec<Collider>,
+    tracks: Vec<Course>,
+    bodies: Vec<Option<Soft>>,
+    /// For each pair of segments, in their order, whether they may meet.
+    may_meet: Vec<Vec<bool>>,
+}
+
+/// How a collider moves.
+#[derive(Debug)]
+struct Course {
+    placement: DAffine3,
+    path: Option<(RigidPath, Repeat)>,
+    /// Body and joint it rides on.
+    rides: Option<(usize, usize)>,
+}
+
+/// A body that gives way.
+#[derive(Debug)]
+struct Soft {
+    contact: Contact,
+    segments: Vec<Segment>,
+    /// The hull of each segment in the placed rest pose.
+    hulls: Vec<Option<Solid>>,
+    /// From bind to the placed rest pose, for each joint.
+    rest: Vec<Mat4>,
+}
+
+impl Arena {
+    pub(super) fn new(
+        scene: &Scene,
+        cast: &[Cast],
+        folder: &Folder<'_>,
+        load: Load<'_>,
+    ) -> Result<Self, PlayerError> {
+        let mut colliders = Vec::new();
+        let mut tracks = Vec::new();
+        for entry in &scene.colliders {
+            colliders.push(build(entry, load)?);
+            tracks.push(Course::new(entry, cast, folder)?);
+        }
+        let bodies: Vec<Option<Soft>> = cast.iter().map(Soft::new).collect();
+        let may_meet = pairs(&bodies);
+        Ok(Self { colliders, tracks, bodies, may_meet })
+    }
+
+    pub(super) fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+
+    /// True if nothing can ever touch.
+    fn is_empty(&self) -> bool {
+        self.bodies.iter().all(Option::is_none)
+            || (self.colliders.is_empty() && self.may_meet.iter().flatten().all(|m| !m))
+    }
+
+    /// Where the colliders are.
+    pub(super) fn places(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Place> {
+        let place = |track: &Course| {
+            if let Some((body, joint)) = track.rides {
+                let carried = cast[body].carried(&state.bodies[body].bones, secs);
+                let rest = cast[body].rest_matrices();
+                let moved = carried.joints[joint].as_dmat4() * rest[joint].as_dmat4().inverse();
+                return Place::of(&(DAffine3::from_mat4(moved) * track.placement));
+            }
+            let Some((path, repeat)) = &track.path else { return Place::of(&track.placement) };
+            let (first, last) = path.span();
+            Place::of(&(track.placement * path.affine(repeat.wrap(secs, first, last))))
+        };
+        self.tracks.iter().map(place).collect()
+    }
+
+    /// Moves rigid bodies by `dt_secs`, to `secs`.
+    #[cfg(feature = "rigid")]
+    pub(super) fn fall(
+        &self,
+        cast: &[Cast],
+        state: &mut State,
+        secs: f64,
+        dt_secs: f64,
+        tick: u64,
+    ) {
+        let mut falling: Vec<(usize, Stepper<'_>)> = Vec::new();
+        for (i, cast) in cast.iter().enumerate() {
+            let bones = &state.bodies[i].bones;
+            if let (Drive::Simulated { ragdoll, .. }, None) = (&cast.drive, bones.frozen) {
+                falling.push((i, ragdoll.begin_tick(bones, dt_secs as f32)));
+            }
+        }
+        if falling.is_empty() {
+            return;
+        }
+        let before: Vec<_> = state.bodies.iter().map(|b| b.bones.clone()).collect();
+        for k in 1..=SUBSTEPS {
+            let now = secs - dt_secs * f64::from(SUBSTEPS - k) / f64::from(SUBSTEPS);
+            let joints: Vec<Vec<Mat4>> = cast
+                .iter()
+                .zip(&state.bodies)
+                .map(|(c, b)| c.carried(&b.bones, now).joints)
+                .collect();
+            let pressures = self.touch(cast, state, &joints, now);
+            for (i, stepper) in &mut falling {
+                let Drive::Simulated { ragdoll, pull, .. } = &cast[*i].drive else { continue };
+                let soft = self.bodies[*i].as_ref();
+                let mine = |p: &Pressure| {
+                    let segment = soft.filter(|_| p.body as usize == *i)?;
+                    Some((ragdoll.bone_of(&segment.segments[p.segment as usize]), *p))
+                };
+                let pressed: Vec<(usize, Pressure)> = pressures.iter().filter_map(mine).collect();
+                let pull = pull.as_ref().map(|path| {
+                    let (first, last) = path.span();
+                    Place::of(&path.affine(now.clamp(first, last)))
+                });
+                stepper.substep(&mut state.bodies[*i].bones, &pressed, pull.as_ref());
+            }
+        }
+        for (body, before) in state.bodies.iter_mut().zip(before) {
+            if !body.bones.is_finite() {
+                body.bones = before;
+                body.bones.frozen = Some(tick);
+            }
+        }
+    }
+
+    #[cfg(not(feature = "rigid"))]
+    pub(super) fn fall(&self, _: &[Cast], _: &mut State, _: f64, _: f64, _: u64) {}
+
+    /// Follows the contacts to where the joints are now; returns what presses.
+    pub(super) fn touch(
+        &self,
+        cast: &[Cast],
+        state: &mut State,
+        joints: &[Vec<Mat4>],
+        secs: f64,
+    ) -> Vec<Pressure> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let places = self.places(cast, state, secs);
+        let colliders: Vec<PosedCollider<'_>> = self
+            .colliders
+            .iter()
+            .zip(places)
+            .map(|(collider, place)| PosedCollider { collider, place })
+            .collect();
+        let posed: Vec<PosedSegment<'_>> = (0..)
+            .zip(self.bodies.iter().zip(joints))
+            .flat_map(|(i, (soft, joints))| soft.iter().flat_map(move |s| s.posed(i, joints)))
+            .collect();
+        let may_meet = |i: usize, j: usize| self.may_meet[i][j];
+        state.contacts.advance(&posed, &colliders, &may_meet)
+    }
+
+    /// Moves the vertices of a body out of all it touches.
+    pub(super) fn give_way(
+        &self,
+        body: usize,
+        contacts: &Contacts,
+        places: &[Place],
+        positions: &mut [Vec3],
+        run: &Run<'_>,
+    ) -> Report {
+        let Some(soft) = &self.bodies[body] else { return Report::default() };
+        let planes: Vec<(usize, Solid, Place, Vec3, f32)> =
+            contacts.meets.iter().flat_map(|m| sides(m, body as u32)).collect();
+        let mut near: Vec<Vec<Obstacle<'_>>> = vec![Vec::new(); soft.segments.len()];
+        for touch in contacts.touches.iter().filter(|t| t.body as usize == body) {
+            let collider = &self.colliders[touch.collider as usize];
+            let segment = touch.segment as usize;
+            near[segment].push(Obstacle {
+                solid: &collider.parts[touch.part as usize],
+                place: places[touch.collider as usize],
+                size: collider.size.unwrap_or(2.0 * soft.segments[segment].radius),
+                way_out: Some(touch.normal),
+                solitary: collider.parts.len() == 1,
+            });
+        }
+        for (segment, solid, place, normal, size) in &planes {
+            near[*segment].push(Obstacle {
+                solid,
+                place: *place,
+                size: *size,
+                way_out: Some(*normal),
+                solitary: true,
+            });
+        }
+        resolve(positions, &soft.segments, &near, soft.contact.softness as f32, run)
+    }
+}
+
+/// The block that one body of a meeting must not enter: the other side of the plane, near the contact.
+fn sides(meet: &Meet, body: u32) -> Vec<(usize, Solid, Place, Vec3, f32)> {
+    let thick = meet.depth + 0.5 * meet.radius;
+    let solid = Solid::cuboid(Vec3::new(meet.radius, thick, meet.radius));
+    let side = |segment: u32, normal: Vec3| {
+        let rotation = Quat::from_rotation_arc(Vec3::Y, normal);
+        let place = Place { rotation, translation: meet.point - thick * normal };
+        (segment as usize, solid.clone(), place, normal, 2.0 * meet.radius)
+    };
+    let mut both = Vec::new();
+    if meet.above[0] == body {
+        both.push(side(meet.above[1], meet.normal));
+    }
+    if meet.below[0] == body {
+        both.push(side(meet.below[1], -meet.normal));
+    }
+    both
+}
+
+impl Course {
+    fn new(entry: &ColliderEntry, cast: &[Cast], folder: &Folder<'_>) -> Result<Self, PlayerError> {
+        // The scale is in the shape.
+        let mut standing = entry.placement;
+        standing.scale = [1.0; 3];
+        let path = match &entry.motion {
+            Motion::Path(recording) => {
+                let path = Drive::path(&entry.name, recording, folder)?;
+                Some((path, recording.repeat))
+            }
+            _ => None,
+        };
+        let rides = match &entry.rides {
+            None => None,
+            Some(ride) => {
+                let body = cast.iter().position(|c| c.actor.name == ride.asset);
+                let joints = |b: usize| {
+                    let body = &cast[b].body;
+                    (0..body.joints.len()).map(|j| body.joint_name(j)).collect::<Vec<_>>()
+                };
+                let find = |b: usize| match &ride.joint {
+                    None => Some((b, 0)),
+                    Some(joint) => joints(b).iter().position(|n| n == joint).map(|j| (b, j)),
+                };
+                let unknown = || PlayerError::Ride {
+                    collider: entry.name.clone(),
+                    asset: ride.asset.clone(),
+                    joint: ride.joint.clone().unwrap_or_default(),
+                    known: body.map(|b| joints(b).join(", ")).unwrap_or_default(),
+                };
+                Some(body.and_then(find).ok_or_else(unknown)?)
+            }
+        };
+        Ok(Self { placement: standing.affine(), path, rides })
+    }
+}
+
+fn build(entry: &ColliderEntry, load: Load<'_>) -> Result<Collider, PlayerError> {
+    let [x, y, z] = entry.placement.scale;
+    let scale = Vec3::new(x as f32, y as f32, z as f32);
+    let mesh = match &entry.source {
+        None => None,
+        Some(source) => {
+            let asset = entry.name.clone();
+            let loaded = load(source)
+                .map_err(|source| PlayerError::Load { asset: asset.clone(), source })?;
+            let body = crate::rig::Body::from_asset(&loaded)
+                .map_err(|source| PlayerError::Body { asset, source })?;
+            Some(body.rest_mesh(&Run::default()))
+        }
+    };
+    Ok(Collider::new(&entry.name, &entry.shape, mesh.as_ref(), scale)?)
+}
+
+impl Soft {
+    fn new(cast: &Cast) -> Option<Self> {
+        let simulated = matches!(cast.actor.motion, Motion::Rigid(_) | Motion::Ragdoll(_));
+        let contact = cast.actor.contact.or_else(|| simulated.then(Contact::default))?;
+        let rest = cast.rest_matrices();
+        let segments = segments(&cast.body, &rest);
+        let hulls = segments.iter().map(|s| hull_of(&s.posed(&rest[s.joint]))).collect();
+        Some(Self { contact, segments, hulls, rest })
+    }
+
+    fn posed<'a>(
+        &'a self,
+        body: u32,
+        joints: &'a [Mat4],
+    ) -> impl Iterator<Item = PosedSegment<'a>> {
+        let posed = move |(number, (segment, hull)): (u32, (&'a Segment, &'a Option<Solid>))| {
+            let joint = segment.joint;
+            let moved = joints[joint].as_dmat4() * self.rest[joint].as_dmat4().inverse();
+            let place = Place::of(&affine(moved));
+            PosedSegment {
+                body,
+                number,
+                segment,
+                proxies: segment.posed(&joints[joint]),
+                hull: hull.as_ref().map(|h| (h, place)),
+            }
+        };
+        (0..).zip(self.segments.iter().zip(&self.hulls)).map(posed)
+    }
+}
+
+fn affine(m: DMat4) -> DAffine3 {
+    DAffine3::from_mat4(m)
+}
+
+#[cfg(feature = "rigid")]
+fn hull_of(points: &[Vec3]) -> Option<Solid> {
+    crate::rig::collider::convex::hull(points)
+}
+
+#[cfg(not(feature = "rigid"))]
+fn hull_of(_points: &[Vec3]) -> Option<Solid> {
+    None
+}
+
+/// Which segments may meet: those of bodies that collide with others, and those of one body that do
+/// not overlap at rest.
+fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
+    let all: Vec<(usize, usize, &Soft)> = bodies
+        .iter()
+        .enumerate()
+        .flat_map(|(i, soft)| {
+            soft.iter().flat_map(move |s| (0..s.segments.len()).map(move |k| (i, k, s)))
+        })
+        .collect();
+    let may = |a: &(usize, usize, &Soft), b: &(usize, usize, &Soft)| {
+        if a.0 != b.0 {
+            return a.2.contact.others && b.2.contact.others;
+        }
+        a.1 != b.1 && a.2.contact.itself && !overlap_at_rest(a.2, a.1, b.1)
+    };
+    all.iter().map(|a| all.iter().map(|b| may(a, b)).collect()).collect()
+}
+
+fn overlap_at_rest(soft: &Soft, a: usize, b: usize) -> bool {
+    let inside = |points: usize, hull: usize| {
+        let segment = &soft.segments[points];
+        let Some(hull) = &soft.hulls[hull] else { return true };
+        segment.posed(&soft.rest[segment.joint]).iter().any(|x| hull.contains(*x))
+    };
+    inside(a, b) || inside(b, a)
+}

@@ -1,0 +1,115 @@
+//! Rigid bodies and ragdolls as primary motion: bones that fall, swing and return to their rest pose.
+//!
+//! # Method
+//!
+//! Every joint of a skinned body that has enough vertices of its own becomes a bone: a rigid body with the
+//! mass and inertia of the convex hull of those vertices. Bones hang on spherical joints whose motors
+//! return them to the rest pose, implicitly, so no stiffness is unstable. Bodies may enter colliders:
+//! contact presses them out in proportion to the depth ([`contact`](super::contact)), and the
+//! deformation takes care of the looks.
+//!
+//! A tick is four substeps. Nothing is kept from tick to tick but places and velocities ([`RigidState`]),
+//! so a state that was stored and restored goes on with the same bits.
+//!
+//! # References
+//!
+//! - W. von Funck, H. Theisel, H.-P. Seidel. Elastic Secondary Deformations by Vector Field
+//!   Integration. Symposium on Geometry Processing, 2007; section 6.3.
+
+#[cfg(feature = "rigid")]
+mod ragdoll;
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::collider::Place;
+
+#[cfg(feature = "rigid")]
+pub use ragdoll::{Ragdoll, SUBSTEPS, Stepper};
+
+/// How a rigid body or ragdoll behaves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Params {
+    /// Mass of a cubic unit. Default: 1000, as water. Only ratios matter.
+    pub density: f32,
+    /// Acceleration, in scene units a second squared. Default: [0, -9.81, 0].
+    pub gravity: Vec3,
+    /// Velocity at the start, in scene units a second. Default: none.
+    pub velocity: Vec3,
+    /// Rotation at the start, in degrees a second about each axis. Default: none.
+    pub spin: Vec3,
+    /// How fast bones swing back to the rest pose, in hertz. Default: 2. 0 leaves them loose.
+    pub joint_frequency: f32,
+    /// How soon that swinging ends: 1 as fast as can be. Default: 0.7.
+    pub joint_damping: f32,
+    /// How fast the body bounces on what it touches, in hertz: higher is harder. Default: 10.
+    pub contact_frequency: f32,
+    /// How much of the motion a contact swallows: 1 does not bounce. Default: 0.5.
+    pub contact_damping: f32,
+    /// How much contacts hold the body: sliding force per pressing force. Default: 0.4.
+    pub friction: f32,
+    /// Share of the motion that is lost in a second, as in air. Default: 0.1.
+    pub drag: f32,
+    /// How strongly the held body follows its path, in hertz; for bodies with a path. Default: 2.
+    pub pull_frequency: f32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            density: 1000.0,
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            joint_frequency: 2.0,
+            joint_damping: 0.7,
+            contact_frequency: 10.0,
+            contact_damping: 0.5,
+            friction: 0.4,
+            drag: 0.1,
+            pull_frequency: 2.0,
+        }
+    }
+}
+
+/// Why a body cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RigidError {
+    /// No joint has vertices that enclose a volume.
+    #[error("nothing in it encloses a volume, so it has no mass: a rigid body needs a solid shape")]
+    NoMass,
+}
+
+/// Where a bone is and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoneState {
+    /// Its centre of mass and rotation.
+    pub place: Place,
+    /// Velocity of the centre of mass.
+    pub velocity: Vec3,
+    /// Angular velocity, in radians a second.
+    pub spin: Vec3,
+}
+
+/// All bones of a body.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RigidState {
+    /// One for each bone.
+    pub bones: Vec<BoneState>,
+    /// The tick at which something was not finite, and the bones were frozen.
+    pub frozen: Option<u64>,
+}
+
+impl RigidState {
+    /// True while every number is finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        let finite = |b: &BoneState| {
+            b.place.translation.is_finite()
+                && b.place.rotation.is_finite()
+                && b.velocity.is_finite()
+                && b.spin.is_finite()
+        };
+        self.bones.iter().all(finite)
+    }
+}

@@ -1,0 +1,333 @@
+//! The bones of one body, stepped by the physics library.
+
+use glam::{Mat4, Quat, Vec3};
+use rapier3d::dynamics::{
+    IntegrationParameters, MotorModel, RigidBodyBuilder, RigidBodyHandle, SphericalJointBuilder,
+};
+use rapier3d::parry::mass_properties::MassProperties;
+use rapier3d::pipeline::PhysicsWorld;
+use rapier3d::prelude::JointAxis;
+
+use super::{BoneState, Params, RigidError, RigidState};
+use crate::rig::Body;
+use crate::rig::collider::{Place, convex};
+use crate::rig::contact::{Pressure, Segment};
+
+/// Substeps of a tick.
+pub const SUBSTEPS: u32 = 4;
+
+/// The substep that stiffness is limited for, in seconds.
+const SUBSTEP_SECS: f32 = 1.0 / 480.0;
+
+/// Share of a segment's surface that carries it when the contact has its nominal stiffness.
+const NOMINAL_SHARE: f32 = 0.1;
+
+struct Bone {
+    /// Centre of mass at rest, in the world.
+    center: Vec3,
+    /// Mass and inertia about that centre.
+    mass: MassProperties,
+    /// The bone it hangs on, and where, in the world at rest.
+    hangs: Option<(usize, Vec3)>,
+}
+
+/// A body as bones.
+pub struct Ragdoll {
+    params: Params,
+    bones: Vec<Bone>,
+    /// For each joint of the body, its bone.
+    bone_of: Vec<usize>,
+    /// From bind to the placed rest pose, for each joint.
+    rest: Vec<Mat4>,
+    total_mass: f32,
+}
+
+impl std::fmt::Debug for Ragdoll {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ragdoll")
+            .field("params", &self.params)
+            .field("bones", &self.bones.len())
+            .finish()
+    }
+}
+
+impl Ragdoll {
+    /// Makes bones of the joints of a body, or one bone of all of it; `rest` is from bind to the placed
+    /// rest pose, for each joint.
+    ///
+    /// # Errors
+    ///
+    /// [`RigidError`] if it has no volume.
+    pub fn new(body: &Body, rest: &[Mat4], one: bool, params: &Params) -> Result<Self, RigidError> {
+        let points = own_points(body, rest, one);
+        let mut bones = Vec::new();
+        let mut bone_of_joint = vec![None; body.joints.len()];
+        for (joint, points) in points.iter().enumerate() {
+            let Some(mass) = mass_of(points, params.density) else { continue };
+            bone_of_joint[joint] = Some(bones.len());
+            let mut mass = mass;
+            let center = std::mem::replace(&mut mass.local_com, Vec3::ZERO);
+            bones.push(Bone { center, mass, hangs: None });
+        }
+        if bones.is_empty() {
+            return Err(RigidError::NoMass);
+        }
+        let bone_of: Vec<usize> = (0..body.joints.len())
+            .map(|j| nearest_bone(body, &bone_of_joint, Some(j)).unwrap_or(0))
+            .collect();
+        for (joint, bone) in bone_of_joint.iter().enumerate() {
+            let Some(bone) = *bone else { continue };
+            let parent = nearest_bone(body, &bone_of_joint, parent_joint(body, joint));
+            let anchor = rest[joint] * body.joints[joint].inverse_bind.inverse();
+            bones[bone].hangs = parent
+                .or_else(|| (bone != 0).then_some(0))
+                .filter(|p| *p != bone)
+                .map(|p| (p, anchor.w_axis.truncate()));
+        }
+        let total_mass = bones.iter().map(|b| b.mass.mass()).sum();
+        Ok(Self { params: params.clone(), bones, bone_of, rest: rest.to_vec(), total_mass })
+    }
+
+    /// How many bones there are.
+    #[must_use]
+    pub fn bones(&self) -> usize {
+        self.bones.len()
+    }
+
+    /// The rest pose, moving as the parameters say.
+    #[must_use]
+    pub fn begin(&self) -> RigidState {
+        let spin = self.params.spin * (std::f32::consts::PI / 180.0);
+        let middle =
+            self.bones.iter().map(|b| b.mass.mass() * b.center).sum::<Vec3>() / self.total_mass;
+        let bone = |b: &Bone| BoneState {
+            place: Place { rotation: Quat::IDENTITY, translation: b.center },
+            velocity: self.params.velocity + spin.cross(b.center - middle),
+            spin,
+        };
+        RigidState { bones: self.bones.iter().map(bone).collect(), frozen: None }
+    }
+
+    /// From bind to world, for each joint.
+    #[must_use]
+    pub fn matrices(&self, state: &RigidState) -> Vec<Mat4> {
+        let moved = |(joint, rest): (usize, &Mat4)| {
+            let (bone, now) = (&self.bones[self.bone_of[joint]], &state.bones[self.bone_of[joint]]);
+            let back = Mat4::from_translation(-bone.center);
+            Mat4::from(now.place.affine()) * back * *rest
+        };
+        self.rest.iter().enumerate().map(moved).collect()
+    }
+
+    /// The bone that carries a segment.
+    #[must_use]
+    pub fn bone_of(&self, segment: &Segment) -> usize {
+        self.bone_of[segment.joint]
+    }
+
+    /// Kinetic energy and that of height, in the units of mass times squared speed.
+    #[must_use]
+    pub fn energy(&self, state: &RigidState) -> f64 {
+        let one = |(bone, now): (&Bone, &BoneState)| {
+            let mass = bone.mass.mass();
+            let turned = (now.place.rotation * bone.mass.principal_inertia_local_frame).inverse();
+            let inertia = bone.mass.principal_inertia();
+            let local = turned * now.spin;
+            let height = -self.params.gravity.dot(now.place.translation);
+            f64::from(
+                0.5 * mass * now.velocity.length_squared()
+                    + 0.5 * local.dot(inertia * local)
+                    + mass * height,
+            )
+        };
+        self.bones.iter().zip(&state.bones).map(one).sum()
+    }
+
+    /// Begins a tick, or part of one.
+    #[must_use]
+    pub fn begin_tick(&self, state: &RigidState, dt_secs: f32) -> Stepper<'_> {
+        let (world, handles) = self.world(state, dt_secs / SUBSTEPS as f32);
+        Stepper { ragdoll: self, world, handles }
+    }
+
+    /// The bones as the physics library knows them.
+    fn world(&self, state: &RigidState, dt_secs: f32) -> (PhysicsWorld, Vec<RigidBodyHandle>) {
+        let mut world = PhysicsWorld {
+            gravity: self.params.gravity,
+            integration_parameters: IntegrationParameters { dt: dt_secs, ..Default::default() },
+            ..PhysicsWorld::default()
+        };
+        let mut handles = Vec::with_capacity(self.bones.len());
+        for (bone, now) in self.bones.iter().zip(&state.bones) {
+            let pose = rapier3d::math::Pose::from_parts(now.place.translation, now.place.rotation);
+            let body = RigidBodyBuilder::dynamic()
+                .pose(pose)
+                .linvel(now.velocity)
+                .angvel(now.spin)
+                .linear_damping(self.params.drag)
+                .angular_damping(self.params.drag)
+                .additional_mass_properties(bone.mass)
+                .can_sleep(false);
+            handles.push(world.insert_body(body));
+        }
+        let omega = std::f32::consts::TAU * self.params.joint_frequency;
+        let (stiffness, damping) = (omega * omega, 2.0 * self.params.joint_damping * omega);
+        for (i, bone) in self.bones.iter().enumerate() {
+            let Some((parent, anchor)) = bone.hangs else { continue };
+            let mut joint = SphericalJointBuilder::new()
+                .local_anchor1(anchor - self.bones[parent].center)
+                .local_anchor2(anchor - bone.center);
+            for axis in [JointAxis::AngX, JointAxis::AngY, JointAxis::AngZ] {
+                joint = joint
+                    .motor_model(axis, MotorModel::AccelerationBased)
+                    .motor_position(axis, 0.0, stiffness, damping);
+            }
+            world.insert_impulse_joint(handles[parent], handles[i], joint.build());
+        }
+        (world, handles)
+    }
+
+    /// Forces of the contacts on one bone, with the points they act on.
+    fn contact_forces<'a>(
+        &self,
+        bone: usize,
+        now: &BoneState,
+        pressed: impl Iterator<Item = &'a Pressure>,
+    ) -> Vec<(Vec3, Vec3)> {
+        let omega = std::f32::consts::TAU * self.params.contact_frequency;
+        let mass = self.bones[bone].mass.mass();
+        // What an explicit substep bears.
+        let most = 0.1 * mass / SUBSTEP_SECS;
+        let stiffness = (self.total_mass * omega * omega / NOMINAL_SHARE).min(most / SUBSTEP_SECS);
+        let damping = 2.0 * self.params.contact_damping * (stiffness * mass).sqrt();
+        let force = |p: &Pressure| {
+            let velocity = now.velocity + now.spin.cross(p.point - now.place.translation);
+            let closing = -velocity.dot(p.normal);
+            let damping = (damping * p.share).min(most * p.share / NOMINAL_SHARE);
+            let push = (stiffness * p.share * p.depth + damping * closing).max(0.0);
+            let slide = velocity + closing * p.normal;
+            let hold = self.params.friction * push * slide / (slide.length() + SLOW);
+            (push * p.normal - hold, p.point)
+        };
+        pressed.map(force).collect()
+    }
+
+    /// What a bone that is pressed loses of its spin: flesh that is flattened does not roll for long.
+    fn rolling(&self, bone: usize, now: &BoneState, pressed: f32) -> Vec3 {
+        let mass = &self.bones[bone].mass;
+        let weight = mass.mass() * self.params.gravity.length().max(1.0);
+        let rate = ROLLING * self.params.friction * (pressed / weight).min(1.0);
+        -rate * mass.principal_inertia().max_element() * now.spin
+    }
+
+    /// Force and torque towards a place, critically damped.
+    fn pull(&self, now: &BoneState, to: &Place) -> (Vec3, Vec3) {
+        let omega = std::f32::consts::TAU * self.params.pull_frequency;
+        let target = to.to_world(self.bones[0].center);
+        let away = target - now.place.translation;
+        let force = self.total_mass * (omega * omega * away - 2.0 * omega * now.velocity);
+        let turn = to.rotation * now.place.rotation.inverse();
+        let turn = if turn.w < 0.0 { -turn } else { turn };
+        let inertia = self.bones[0].mass.principal_inertia().max_element();
+        let torque = inertia * (omega * omega * turn.to_scaled_axis() - 2.0 * omega * now.spin);
+        (force - self.total_mass * self.params.gravity, torque)
+    }
+}
+
+/// A tick under way: [`SUBSTEPS`] substeps.
+pub struct Stepper<'a> {
+    ragdoll: &'a Ragdoll,
+    world: PhysicsWorld,
+    handles: Vec<RigidBodyHandle>,
+}
+
+impl std::fmt::Debug for Stepper<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stepper").field("ragdoll", self.ragdoll).finish_non_exhaustive()
+    }
+}
+
+impl Stepper<'_> {
+    /// One substep, with the pressed points of each bone, and the place that pulls the first bone.
+    pub fn substep(
+        &mut self,
+        state: &mut RigidState,
+        pressed: &[(usize, Pressure)],
+        pull: Option<&Place>,
+    ) {
+        for (bone, (handle, now)) in self.handles.iter().zip(&state.bones).enumerate() {
+            let body = &mut self.world.bodies[*handle];
+            body.reset_forces(true);
+            body.reset_torques(true);
+            let mine = pressed.iter().filter(|p| p.0 == bone).map(|p| &p.1);
+            let mut pressed = 0.0;
+            for (force, point) in self.ragdoll.contact_forces(bone, now, mine) {
+                body.add_force_at_point(force, point, true);
+                pressed += force.length();
+            }
+            body.add_torque(self.ragdoll.rolling(bone, now, pressed), true);
+            if let (Some(pull), 0) = (pull, bone) {
+                let (force, torque) = self.ragdoll.pull(now, pull);
+                body.add_force(force, true);
+                body.add_torque(torque, true);
+            }
+        }
+        self.world.step();
+        for (handle, bone) in self.handles.iter().zip(&mut state.bones) {
+            let body = &self.world.bodies[*handle];
+            let pose = body.position();
+            bone.place = Place { rotation: pose.rotation, translation: pose.translation };
+            (bone.velocity, bone.spin) = (body.linvel(), body.angvel());
+        }
+    }
+}
+
+/// Share of its spin that a bone loses in a second under its own weight, by unit of friction.
+const ROLLING: f32 = 10.0;
+
+/// Sliding slower than this, in scene units a second, is held less.
+const SLOW: f32 = 0.05;
+
+/// The vertices that mainly follow each joint, in the placed rest pose; all with the first if `one`.
+fn own_points(body: &Body, rest: &[Mat4], one: bool) -> Vec<Vec<Vec3>> {
+    let mut points = vec![Vec::new(); body.joints.len()];
+    let Some(weights) = &body.mesh.skin_weights else { return points };
+    for (i, x) in body.mesh.positions.iter().enumerate() {
+        let most = weights.of(i).max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((joint, _)) = most else { continue };
+        let joint = usize::from(joint);
+        points[if one { 0 } else { joint }].push(rest[joint].transform_point3(*x));
+    }
+    points
+}
+
+fn mass_of(points: &[Vec3], density: f32) -> Option<MassProperties> {
+    let (corners, triangles) = convex::hull_mesh(points)?;
+    let mass = MassProperties::from_convex_polyhedron(density, &corners, &triangles);
+    let sound = mass.mass().is_finite() && mass.mass() > 0.0 && mass.local_com.is_finite();
+    sound.then_some(mass)
+}
+
+/// The joint itself or the nearest above it that has a bone.
+fn nearest_bone(body: &Body, bones: &[Option<usize>], from: Option<usize>) -> Option<usize> {
+    let mut joint = from;
+    while let Some(j) = joint {
+        if let Some(bone) = bones[j] {
+            return Some(bone);
+        }
+        joint = parent_joint(body, j);
+    }
+    None
+}
+
+/// The joint on the nearest node above that has one.
+fn parent_joint(body: &Body, joint: usize) -> Option<usize> {
+    let mut node = body.hierarchy().parent(body.joints[joint].node);
+    while let Some(n) = node {
+        if let Some(found) = body.joints.iter().position(|j| j.node == n) {
+            return Some(found);
+        }
+        node = body.hierarchy().parent(n);
+    }
+    None
+}

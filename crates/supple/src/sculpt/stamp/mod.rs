@@ -1,0 +1,316 @@
+//! Pushing a closed tool mesh into a shape, which makes room for it (thesis, 2.3.4).
+//!
+//! # Method
+//!
+//! The tool goes its way in short steps. Before each of them the triangles are found that it would run
+//! into; they are the contact. Everything in the contact follows the tool exactly, and r, the smooth
+//! distance to the contact as a surface, fades that motion out. So the region is built anew at every
+//! step, may consist of parts that are not connected, and is empty where the tool only passes by.
+//!
+//! A triangle runs into the tool if the prism it sweeps, seen from the tool, meets the tool's surface:
+//! decided exactly ([`mesh::intersect`](crate::mesh::intersect)). The flow around the contact may push
+//! other triangles into the tool; those join the contact and the step is taken again. What follows
+//! rigidly keeps its distance, so a shape that starts outside the tool never enters it.
+//!
+//! # Where we differ from the paper
+//!
+//! - The source takes the distance to collision *points*, which shrinks with every point found. The
+//!   integral over the contact's surface does not depend on how fine the mesh is
+//!   ([`field::smooth_distance`](crate::field::smooth_distance)).
+//! - The inner region is as large as the contact, not a set of points: its triangles follow exactly.
+//! - Contacts too far apart to feel each other have a centre of their own.
+//!
+//! # Limits
+//!
+//! The shape keeps a gap to the tool of up to one step. The tool does not turn on its way. A contact
+//! that is large against the fade makes steep flows, as a wide plate does that presses on water. What
+//! starts inside the tool moves along with it, and a warning says so.
+//!
+//! # References
+//!
+//! - W. von Funck, H. Theisel, H.-P. Seidel. Vector Field Based Shape Deformations. ACM
+//!   Transactions on Graphics (SIGGRAPH), 2006.
+
+mod collider;
+mod footprint;
+
+use glam::{DMat3, Vec3};
+use serde::{Deserialize, Serialize};
+
+use super::Done;
+use super::error::{Problem, check_fade, check_finite, check_point, check_positive, check_share};
+use super::path::Stage;
+use super::tool::Keep;
+use crate::Run;
+use crate::field::motion::rotation;
+use crate::field::{Flow, Phase};
+use crate::pathline::{self, Direction};
+use collider::Collider;
+use footprint::Footprint;
+
+/// Steps of the tool per width of the fade, if none are given.
+const STEPS_PER_FADE: f32 = 16.0;
+
+/// How far ahead of a step contacts are looked for, in steps: what keeps rounding from closing the gap.
+const AHEAD: f32 = 0.25;
+
+/// How often a step is taken again because the flow pushed something into the tool.
+const REPEATS: u32 = 12;
+
+/// Most steps of one stamp: more is a mistake in the step's length.
+const MOST_STEPS: f32 = 100_000.0;
+
+/// Pushes a closed mesh into a shape.
+///
+/// # Example
+///
+/// ```
+/// use glam::Vec3;
+/// use supple::sculpt::{self, Op, Stamp, ToolShape};
+/// use supple::{Run, zoo};
+///
+/// let run = Run::default();
+/// let mut ball = zoo::build("ball", &zoo::Size { triangles: Some(1280) }, &run)?.meshes.remove(0);
+/// let die = zoo::build("box", &zoo::Size { triangles: Some(12) }, &run)?.meshes.remove(0);
+/// let tool = ToolShape::Mesh { positions: die.positions, triangles: die.triangles };
+/// let (from, by) = (Vec3::new(0.0, 0.0, 1.4), vec![Vec3::new(0.0, 0.0, -0.3)]);
+/// let stamp = Stamp { tool, scale: 0.3, from, by, outer: 0.6, ..Stamp::default() };
+/// let params = sculpt::Params::default();
+/// sculpt::apply(&mut ball.positions, &ball.triangles, &[Op::Stamp(stamp)], &params, &run)?;
+/// assert!(ball.positions.iter().all(|p| p.z < 0.801 || p.x.abs().max(p.y.abs()) > 0.299));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stamp {
+    /// The tool: any closed mesh.
+    pub tool: ToolShape,
+    /// Where the tool's origin is at the start.
+    pub from: Vec3,
+    /// The way it goes, leg by leg: each a displacement. Empty by default: it stays.
+    pub by: Vec<Vec3>,
+    /// How much larger the tool is made, about its origin. 1 by default.
+    pub scale: f32,
+    /// How the tool is turned about the x, then the y, then the z axis through its origin, in degrees.
+    /// Not at all by default.
+    pub rotate: Vec3,
+    /// Distance from the contact up to which everything follows the tool. 0 by default: the contact.
+    pub inner: f32,
+    /// Distance from the contact from which nothing moves. 0.5 by default. Small leaves a sharp
+    /// footprint and a steep rim, large a soft one.
+    pub outer: f32,
+    /// How far the tool goes before contacts are looked for again; also the largest gap between tool
+    /// and shape. A sixteenth of `outer` by default.
+    pub step: Option<f32>,
+    /// Share of the sideways flow that makes room, 0 to 1; see [`Move`](super::Move). 1 by default.
+    pub lateral: f32,
+    /// Places that stay as they are, even if the tool enters them. None by default.
+    pub keep: Vec<Keep>,
+}
+
+impl Default for Stamp {
+    fn default() -> Self {
+        Self {
+            tool: ToolShape::default(),
+            from: Vec3::ZERO,
+            by: Vec::new(),
+            scale: 1.0,
+            rotate: Vec3::ZERO,
+            inner: 0.0,
+            outer: 0.5,
+            step: None,
+            lateral: 1.0,
+            keep: Vec::new(),
+        }
+    }
+}
+
+/// Where a stamp's tool comes from.
+///
+/// A name is only a name: who loads files (a scene, a command) puts the mesh in its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolShape {
+    /// A mesh.
+    Mesh {
+        /// Its vertices.
+        positions: Vec<Vec3>,
+        /// Its triangles, counter-clockwise seen from outside.
+        triangles: Vec<[u32; 3]>,
+    },
+    /// A file, relative to the scene's folder.
+    File(String),
+    /// A model of the zoo.
+    Zoo(String),
+}
+
+impl Default for ToolShape {
+    fn default() -> Self {
+        Self::Mesh { positions: Vec::new(), triangles: Vec::new() }
+    }
+}
+
+impl Stamp {
+    /// Checks what does not depend on the shape, the tool included if it is there.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        check_fade(self.inner, self.outer)?;
+        check_point("the start of the tool", self.from)?;
+        check_positive("the scale of the tool", self.scale)?;
+        check_point("the turn of the tool", self.rotate)?;
+        check_share("the share of the sideways flow", self.lateral)?;
+        for &leg in &self.by {
+            check_point("the displacement", leg)?;
+        }
+        if let Some(step) = self.step {
+            check_positive("the step", step)?;
+        }
+        self.keep.iter().try_for_each(|keep| keep.fade().map(drop))?;
+        match &self.tool {
+            ToolShape::Mesh { positions, triangles } => {
+                collider::check(positions, triangles, &Run::default())
+            }
+            ToolShape::File(_) | ToolShape::Zoo(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn run(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<Done, Problem> {
+        self.check()?;
+        if triangles.is_empty() {
+            return Err(Problem::NeedsTriangles { what: "a tool meets surfaces" });
+        }
+        let collider = Collider::new(self.placed_tool()?, run);
+        let held = collider.inside(positions, triangles, run)?;
+        let mut stroke = Stroke { stamp: self, collider, triangles, held, params, run };
+        stroke.go(positions)
+    }
+
+    /// The tool's mesh where it starts.
+    fn placed_tool(&self) -> Result<(Vec<Vec3>, &[[u32; 3]]), Problem> {
+        let (positions, triangles) = match &self.tool {
+            ToolShape::Mesh { positions, triangles } => (positions, triangles),
+            ToolShape::File(name) | ToolShape::Zoo(name) => {
+                return Err(Problem::ToolNotLoaded { name: name.clone() });
+            }
+        };
+        let turn = self.turn();
+        let (scale, from) = (f64::from(self.scale), self.from.as_dvec3());
+        let place = |p: &Vec3| (from + turn * (scale * p.as_dvec3())).as_vec3();
+        Ok((positions.iter().map(place).collect(), triangles))
+    }
+
+    fn turn(&self) -> DMat3 {
+        let [x, y, z] = self.rotate.as_dvec3().to_array().map(f64::to_radians);
+        rotation(glam::DVec3::Z, z) * rotation(glam::DVec3::Y, y) * rotation(glam::DVec3::X, x)
+    }
+
+    /// Length of a step, for a tool of some thickness.
+    fn step(&self, thickness: f32) -> Result<f32, Problem> {
+        let step = self.step.unwrap_or(self.outer / STEPS_PER_FADE).min(0.25 * thickness);
+        let steps = self.by.iter().map(|leg| leg.length()).sum::<f32>() / step;
+        if steps > MOST_STEPS {
+            return Err(Problem::TooManySteps { steps });
+        }
+        check_finite("the way of the tool", steps)?;
+        Ok(step)
+    }
+}
+
+/// A stamp on its way.
+struct Stroke<'a> {
+    stamp: &'a Stamp,
+    collider: Collider,
+    triangles: &'a [[u32; 3]],
+    /// Triangles that were inside the tool at the start and move along with it.
+    held: Vec<u32>,
+    params: &'a pathline::Params,
+    run: &'a Run<'a>,
+}
+
+/// What one step did.
+#[derive(Default)]
+struct Pushed {
+    phases: Vec<Phase>,
+    report: pathline::Report,
+    /// Triangles that ended in the tool all the same.
+    entered: usize,
+}
+
+impl Stroke<'_> {
+    fn go(&mut self, positions: &mut [Vec3]) -> Result<Done, Problem> {
+        let step = self.stamp.step(self.collider.thickness())?;
+        let (mut flow, mut report, mut entered) = (Flow::default(), pathline::Report::default(), 0);
+        let mut start = Vec3::ZERO;
+        for &leg in &self.stamp.by {
+            let length = leg.length();
+            let count = (length / step).ceil() as u32;
+            let at = |k: u32| start + leg * (k as f32 * step / length).min(1.0);
+            for k in 0..count {
+                self.run.check()?;
+                let pushed = self.push(positions, at(k), at(k + 1))?;
+                flow.phases.extend(pushed.phases);
+                report = report.and(pushed.report);
+                entered += pushed.entered;
+                self.run.report(u64::from(k) + 1, u64::from(count));
+            }
+            start += leg;
+        }
+        Ok(Done { stage: Stage::Flow(flow), taken: report, warnings: self.warnings(entered) })
+    }
+
+    /// One step of the tool, from one displacement to the next.
+    fn push(&self, positions: &mut [Vec3], from: Vec3, to: Vec3) -> Result<Pushed, Problem> {
+        let ahead = to - from + AHEAD * (to - from);
+        let mut contact =
+            self.collider.swept(positions, self.triangles, [from, ahead], self.run)?;
+        merge(&mut contact, &self.held);
+        if contact.is_empty() {
+            return Ok(Pushed::default());
+        }
+        let before = positions.to_vec();
+        for repeat in 0..=REPEATS {
+            let footprint = Footprint::new(self.stamp.outer, &before, self.triangles, &contact);
+            let phases = footprint.phases(self.stamp, to - from)?;
+            let flow = Flow { phases };
+            let quiet = Run { progress: None, ..*self.run };
+            let report =
+                pathline::advect(positions, &flow, self.params, Direction::Forward, &quiet)?;
+            let entered = self.collider.met(positions, self.triangles, to, &contact, self.run)?;
+            if entered.is_empty() || repeat == REPEATS {
+                return Ok(Pushed { phases: flow.phases, report, entered: entered.len() });
+            }
+            positions.copy_from_slice(&before);
+            merge(&mut contact, &entered);
+        }
+        Ok(Pushed::default())
+    }
+
+    fn warnings(&self, entered: usize) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.held.is_empty() {
+            let count = self.held.len();
+            warnings.push(format!(
+                "{count} triangles start inside the tool and move along with it: start it outside"
+            ));
+        }
+        if entered > 0 {
+            warnings.push(format!(
+                "the tool entered the shape at {entered} triangles, summed over its steps: give it a \
+                 shorter step, or keep less of the shape in place"
+            ));
+        }
+        warnings
+    }
+}
+
+/// Adds to a sorted list what it does not hold yet.
+fn merge(list: &mut Vec<u32>, more: &[u32]) {
+    list.extend_from_slice(more);
+    list.sort_unstable();
+    list.dedup();
+}

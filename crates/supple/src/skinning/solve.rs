@@ -1,0 +1,237 @@
+//! One region in one pose: the steps of its bones, each followed by its correction.
+
+use glam::DVec3;
+
+use super::Left;
+use super::blend::{Blend, Kernel};
+use super::motion::{Motion, Step};
+use super::region::{Member, Region};
+use super::sums::{Record, cubic};
+use crate::Run;
+use crate::mesh::exact_volume::smallest_root;
+use crate::rig::Skinning;
+
+/// Volume errors below this share of the volume are rounding.
+const NO_ERROR: f64 = 1e-13;
+
+/// A field that changes the volume by less than this share cannot restore it.
+const NO_CHANGE: f64 = 1e-12;
+
+/// What is left of the error, relative to the volume, that counts as undone.
+pub(super) const UNDONE: f64 = 1e-7;
+
+/// Below this many vertices a second thread costs more than it gives.
+const WORTH_THREADS: usize = 3000;
+
+/// How a pose is solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) skinning: Skinning,
+    /// The largest turn of a step, in radians.
+    pub(super) most: f64,
+    /// The volume of the piece, to measure errors by.
+    pub(super) volume: f64,
+}
+
+/// What a member did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    /// The λ of largest size.
+    pub(super) lambda: f64,
+    /// Volume it gave back, as a share of the piece's.
+    pub(super) restored: f64,
+    pub(super) steps: u32,
+    pub(super) left: Option<Left>,
+}
+
+/// A moving member of a region.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mover<'a> {
+    pub(super) member: &'a Member,
+    pub(super) motion: Motion,
+    /// Which of the region's joints it is.
+    pub(super) number: usize,
+}
+
+/// The vertices of a region, position and way out of the skeleton, seen from its origin.
+pub(super) struct Work<'a> {
+    region: &'a Region,
+    movers: &'a [Mover<'a>],
+    plan: Plan,
+    run: Run<'a>,
+    pub(super) state: Vec<Record>,
+    records: Vec<Record>,
+    /// Where the members' joints are.
+    joints: Vec<DVec3>,
+    /// What the last step left of the error, as a share of the piece's volume.
+    off: f64,
+}
+
+/// Which movers take part in an evaluation, with how much of their correction.
+struct Trial<'a> {
+    steps: &'a [(usize, Step)],
+    /// Correction that is in the positions already: λ for each mover.
+    added: &'a [f64],
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        region: &'a Region,
+        movers: &'a [Mover<'a>],
+        plan: Plan,
+        state: Vec<Record>,
+        run: Run<'a>,
+    ) -> Self {
+        let threads = run.threads.filter(|_| state.len() >= WORTH_THREADS);
+        let run = Run { threads, ..run };
+        let records = vec![[0.0; 6]; state.len() + region.rims.len() + region.members.len()];
+        let mut joints = vec![DVec3::ZERO; region.members.len()];
+        for mover in movers {
+            joints[mover.number] = mover.motion.from;
+        }
+        Self { region, movers, plan, run, state, records, joints, off: 0.0 }
+    }
+
+    /// Carries out all motions. Those of several bones go side by side.
+    pub(super) fn solve(&mut self) -> Vec<Done> {
+        let mut done = vec![Done::default(); self.movers.len()];
+        self.stretch();
+        let steps = |m: &Mover<'_>| m.motion.steps(self.plan.most);
+        let most = self.movers.iter().map(steps).max().unwrap_or(0);
+        if most == 0 {
+            return done;
+        }
+        let target = self.volume();
+        for k in 0..most {
+            let taking = |i: usize| k < self.movers[i].motion.steps(self.plan.most);
+            let step = |i: usize| (i, self.movers[i].motion.step(k, self.plan.most));
+            let steps: Vec<_> = (0..self.movers.len()).filter(|&i| taking(i)).map(step).collect();
+            self.step(&steps, target, &mut done);
+        }
+        for d in &mut done {
+            // The error of a region belongs to those who could not mend theirs.
+            d.left = d.left.filter(|_| self.off.abs() > UNDONE);
+        }
+        done
+    }
+
+    /// Scale is the artist's: what it does to the volume stays.
+    fn stretch(&mut self) {
+        let step = |(i, m): (usize, &Mover<'_>)| m.motion.stretch_step().map(|s| (i, s));
+        let steps: Vec<_> = self.movers.iter().enumerate().filter_map(step).collect();
+        if !steps.is_empty() {
+            let linear = Plan { skinning: Skinning::Linear, ..self.plan };
+            let plan = std::mem::replace(&mut self.plan, linear);
+            let trial = Trial { steps: &steps, added: &[] };
+            self.evaluate(&trial);
+            self.advance(&trial, 0.0);
+            self.plan = plan;
+        }
+    }
+
+    /// One step of some movers, corrected: each by its own λ, then what overlaps by one for all.
+    fn step(&mut self, steps: &[(usize, Step)], target: f64, done: &mut [Done]) {
+        let mut added = vec![0.0; self.movers.len()];
+        if let [_, _, ..] = steps {
+            let before = self.volume();
+            for one in steps {
+                let trial = Trial { steps: std::slice::from_ref(one), added: &[] };
+                let sums = self.evaluate(&trial);
+                added[one.0] = self.root(sums, before, std::slice::from_ref(one)).unwrap_or(0.0);
+            }
+        }
+        let trial = Trial { steps, added: &added };
+        let sums = self.evaluate(&trial);
+        let common = self.root(sums, target, steps);
+        let lambda = common.unwrap_or(0.0);
+        let error = target - sums[0];
+        let [_, c1, c2, c3] = sums;
+        self.off = (lambda * (c1 + lambda * (c2 + lambda * c3)) - error) / self.plan.volume;
+        self.advance(&trial, lambda);
+        for &(i, _) in steps {
+            let (d, mine) = (&mut done[i], added[i] + lambda);
+            d.steps += 1;
+            d.lambda = if mine.abs() > d.lambda.abs() { mine } else { d.lambda };
+            d.restored += if common.is_ok() { error / self.plan.volume } else { 0.0 };
+            d.left = common.err().or(d.left);
+        }
+    }
+
+    /// The λ that brings the volume to the target.
+    fn root(&self, sums: [f64; 4], target: f64, steps: &[(usize, Step)]) -> Result<f64, Left> {
+        let [c0, c1, c2, c3] = sums;
+        let scale = self.plan.volume.abs();
+        if (c0 - target).abs() <= NO_ERROR * scale {
+            return Ok(0.0);
+        }
+        let freedom = |s: &(usize, Step)| self.movers[s.0].member.most_freedom;
+        let most = steps.iter().map(freedom).fold(0.0, f64::max);
+        // In units in which no vertex moves farther than it is from its bone.
+        let unit = 1.0 / most;
+        let scaled = [c0 - target, c1 * unit, c2 * unit * unit, c3 * unit * unit * unit];
+        let change = scaled[1].abs() + scaled[2].abs() + scaled[3].abs();
+        if most == 0.0 || change.is_nan() || change <= NO_CHANGE * scale {
+            return Err(Left::Immovable);
+        }
+        smallest_root(scaled).map(|x| x * unit).ok_or(Left::OutOfReach)
+    }
+
+    fn kernel(&self, trial: &Trial<'_>) -> Kernel<'a> {
+        let blend = |&(i, step): &(usize, Step)| {
+            let member = self.movers[i].member;
+            let added = trial.added.get(i).copied().unwrap_or(0.0);
+            Blend::new(&member.weights, &member.freedom, added, &step)
+        };
+        Kernel {
+            blends: trial.steps.iter().map(blend).collect(),
+            is_dual: self.plan.skinning == Skinning::DualQuaternion,
+        }
+    }
+
+    /// The volume as it stands, up to a constant.
+    fn volume(&mut self) -> f64 {
+        self.evaluate(&Trial { steps: &[], added: &[] })[0]
+    }
+
+    /// Takes the steps on trial, into the records, and sums them up.
+    fn evaluate(&mut self, trial: &Trial<'_>) -> [f64; 4] {
+        let n = self.state.len();
+        let kernel = self.kernel(trial);
+        let (state, run) = (&self.state, self.run);
+        run.for_each_chunk(&mut self.records[..n], |start, chunk| {
+            kernel.fill(start, &state[start..start + chunk.len()], chunk);
+        });
+        let (vertices, rest) = self.records.split_at_mut(n);
+        for (rim, record) in self.region.rims.iter().zip(rest.iter_mut()) {
+            *record = mean(vertices, rim);
+        }
+        let rims = self.region.rims.len();
+        for (number, record) in rest[rims..].iter_mut().enumerate() {
+            let moved = trial.steps.iter().find(|s| self.movers[s.0].number == number);
+            let [x, y, z] = moved.map_or(self.joints[number], |s| s.1.to).to_array();
+            *record = [x, y, z, 0.0, 0.0, 0.0];
+        }
+        cubic(&self.records, &self.region.triangles, &self.run)
+    }
+
+    /// Takes the steps for good, with λ times the shifts of the last evaluation.
+    fn advance(&mut self, trial: &Trial<'_>, lambda: f64) {
+        let kernel = self.kernel(trial);
+        let records = &self.records;
+        self.run.for_each_chunk(&mut self.state, |start, chunk| {
+            kernel.advance(start, &records[start..start + chunk.len()], lambda, chunk);
+        });
+        for (i, step) in trial.steps {
+            self.joints[self.movers[*i].number] = step.to;
+        }
+    }
+}
+
+/// The mean of some records.
+pub(super) fn mean(records: &[Record], rim: &[u32]) -> Record {
+    let mut sum = [0.0; 6];
+    for &v in rim {
+        sum.iter_mut().zip(records[v as usize]).for_each(|(s, x)| *s += x);
+    }
+    sum.map(|x| x / rim.len() as f64)
+}

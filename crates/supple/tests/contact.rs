@@ -1,0 +1,224 @@
+//! Bodies in contact: with walls, bars, a ring, each other and themselves.
+
+use std::path::Path;
+
+use glam::Vec3;
+use supple::Run;
+use supple::mesh::intersect::self_intersections;
+use supple::player::{Frame, Player};
+use supple::scene::{Folder, Scene};
+
+fn player(text: &str) -> Player {
+    let folder = Folder::new(Path::new("."));
+    let scene = Scene::parse(text, Some(&folder)).unwrap_or_else(|p| panic!("{p}"));
+    Player::open(&scene, &folder, &Run::default()).unwrap_or_else(|e| panic!("{e}")).0
+}
+
+/// A scene of the project with a coarser asset.
+fn demo(name: &str, replacements: &[(&str, &str)]) -> Player {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
+    let mut text = std::fs::read_to_string(path).expect("a scene of the project");
+    for (from, to) in replacements {
+        assert!(text.contains(from), "{name} has no {from}");
+        text = text.replace(from, to);
+    }
+    player(&text)
+}
+
+/// The deepest vertex inside a collider, as a share of the collider's size.
+fn deepest(player: &Player, frame: &Frame) -> f32 {
+    let mut deepest = 0.0_f32;
+    for (collider, place) in player.colliders().iter().zip(&frame.colliders) {
+        let size = collider.size.unwrap_or(2.0);
+        for x in frame.bodies.iter().flat_map(|b| &b.positions) {
+            let local = place.to_local(*x);
+            for part in collider.parts.iter().filter(|p| p.contains(local)) {
+                deepest = deepest.max(-part.probe(local, Vec3::ZERO).distance / size);
+            }
+        }
+    }
+    deepest
+}
+
+#[test]
+fn a_camel_falls_through_walls_and_bars() {
+    let mut player =
+        demo("ragdoll.toml", &[("zoo = \"camel\"", "zoo = \"camel\"\ntriangles = 3000")]);
+    let run = Run::default();
+    let mut touched = 0;
+    for i in (0..player.frames()).step_by(3) {
+        let frame = player.frame(i, &run).unwrap();
+        let inside = deepest(&player, &frame);
+        let (contact, volume) = (frame.report.contacts[0], frame.report.volume_errors[0].unwrap());
+        touched += u32::from(contact.contacts > 0);
+        assert!(inside <= 1e-3, "frame {i}: {inside}");
+        assert!(volume.abs() < 0.05, "frame {i}: volume {volume}");
+    }
+    assert!(touched > 10, "it hits things: {touched}");
+}
+
+#[test]
+fn a_head_goes_through_a_ring() {
+    let mut player = demo("ring.toml", &[("triangles = 16532", "triangles = 5000")]);
+    let run = Run::default();
+    let rest = player.cast()[0].rest.meshes[0].clone();
+    let before = self_intersections(&rest.positions, &rest.triangles, &run).unwrap().len();
+    let mut passes = 0;
+    for i in (0..player.frames()).step_by(3) {
+        let frame = player.frame(i, &run).unwrap();
+        let inside = deepest(&player, &frame);
+        let (contact, volume) = (frame.report.contacts[0], frame.report.volume_errors[0].unwrap());
+        passes += contact.passes;
+        let positions = &frame.bodies[0].positions;
+        let crossings = self_intersections(positions, &rest.triangles, &run).unwrap().len();
+        assert!(crossings <= before, "frame {i}: {crossings} pairs of triangles cross");
+        assert!(inside <= 1e-3, "frame {i}: {inside}");
+        assert!(volume.abs() < 0.02, "frame {i}: volume {volume}");
+    }
+    assert!(passes > 0, "the ring is too small for it");
+    let last = player.frame(player.frames() - 1, &run).unwrap();
+    let lowest = last.bodies[0].positions.iter().map(|x| x.y).fold(f32::INFINITY, f32::min);
+    assert!(lowest > 0.0, "it is through: {lowest}");
+}
+
+/// A ball of radius 1 and what it falls on.
+fn ball(motion: &str, more: &str) -> String {
+    format!(
+        "supple = 1\n[time]\nend = 3\nfps = 24\n[[asset]]\nzoo = \"ball\"\ntriangles = 1280\n{motion}\n{more}\n"
+    )
+}
+
+const FALLING: &str =
+    "placement = { translate = [0, 2, 0] }\nmotion = { kind = \"rigid\" }\n[asset.contact]";
+const FLOOR: &str = "[[collider]]\nkind = \"plane\"";
+
+fn middle(frame: &Frame) -> Vec3 {
+    let positions = &frame.bodies[0].positions;
+    positions.iter().sum::<Vec3>() / positions.len() as f32
+}
+
+#[test]
+fn a_ball_comes_to_rest_and_stays_at_rest() {
+    let mut player = player(&ball(FALLING, FLOOR));
+    let run = Run::default();
+    let settled = middle(&player.at(10.0, &run).unwrap());
+    assert!(settled.y > 0.75 && settled.y < 1.05, "lies on the floor: {settled}");
+    for secs in [10.5, 11.0, 12.0] {
+        let frame = player.at(secs, &run).unwrap();
+        let moved = middle(&frame).distance(settled);
+        assert!(moved < 2e-3, "at {secs} s it has moved by {moved}");
+        assert!(deepest(&player, &frame) <= 1e-3, "at {secs} s");
+        let volume = frame.report.volume_errors[0].unwrap();
+        assert!(volume.abs() < 5e-3, "at {secs} s the volume is off by {volume}");
+    }
+}
+
+#[test]
+fn no_bounce_is_higher_than_the_one_before() {
+    let mut player = player(&ball(FALLING, FLOOR));
+    let run = Run::default();
+    let heights: Vec<f32> =
+        (0..=400).map(|i| middle(&player.at(f64::from(i) * 0.01, &run).unwrap()).y).collect();
+    let peaks: Vec<f32> =
+        heights.windows(3).filter(|w| w[1] > w[0] && w[1] > w[2]).map(|w| w[1]).collect();
+    assert!(peaks.iter().all(|p| *p < 2.0), "energy came from nowhere: {peaks:?}");
+    assert!(peaks.windows(2).all(|w| w[1] <= w[0] + 2e-3), "{peaks:?}");
+}
+
+#[test]
+fn frames_do_not_depend_on_their_rate_their_order_or_the_threads() {
+    let text = ball(
+        "placement = { translate = [0.3, 2, 0] }\nmotion = { kind = \"rigid\", spin = [90, 0, 40] }",
+        "[[collider]]\nkind = \"plane\"\n[[collider]]\nkind = \"sphere\"\nradius = 0.4\nplacement = { translate = [0, 0.3, 0] }",
+    );
+    let run = Run::default();
+    let mut steady = player(&text);
+    let frames: Vec<Frame> = (0..=24).map(|i| steady.frame(i, &run).unwrap()).collect();
+    let snapshot = {
+        let mut other = player(&text.replace("fps = 24", "fps = 60"));
+        for i in 0..=60 {
+            let frame = other.frame(i, &run).unwrap();
+            if i % 5 == 0 {
+                assert_eq!(frame.bodies, frames[i as usize * 2 / 5].bodies, "frame {i} of 60");
+            }
+        }
+        other.snapshot()
+    };
+    let mut again = player(&text);
+    assert_eq!(again.frame(24, &run).unwrap().bodies, frames[24].bodies, "straight there");
+    assert_eq!(again.frame(11, &run).unwrap().bodies, frames[11].bodies, "and back");
+    let bytes = serde_json::to_vec(&snapshot).unwrap();
+    again.restore(&serde_json::from_slice(&bytes).unwrap()).unwrap();
+    let on = again.frame(30, &run).unwrap();
+    assert_eq!(on.bodies, steady.frame(30, &run).unwrap().bodies, "from a stored state");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let two = Run { threads: Some(&pool), ..Run::default() };
+    let mut threaded = player(&text);
+    assert_eq!(threaded.frame(24, &two).unwrap().bodies, frames[24].bodies, "two threads");
+}
+
+#[test]
+fn a_fast_ball_does_not_pass_a_thin_wall() {
+    let wall =
+        "[[collider]]\nkind = \"box\"\nsize = [0.05, 8, 8]\nplacement = { translate = [4, 0, 0] }";
+    let motion = "motion = { kind = \"rigid\", gravity = [0, 0, 0], velocity = [60, 0, 0] }\n[asset.contact]";
+    let mut player = player(&ball(motion, wall));
+    let run = Run::default();
+    for i in 0..24 {
+        let frame = player.frame(i, &run).unwrap();
+        let farthest = frame.bodies[0].positions.iter().map(|x| x.x).fold(f32::MIN, f32::max);
+        assert!(farthest < 4.0, "frame {i}: a vertex is at {farthest}");
+    }
+    assert!(middle(&player.frame(48, &run).unwrap()).x < 3.0, "it bounced back");
+}
+
+#[test]
+fn a_body_inside_a_collider_gets_out_or_says_so() {
+    let around =
+        "[[collider]]\nkind = \"box\"\nsize = [6, 6, 6]\nplacement = { translate = [0, 0, 0] }";
+    let mut player = player(&ball("[asset.contact]", around));
+    let frame = player.frame(0, &Run::default()).unwrap();
+    assert!(frame.bodies[0].positions.iter().all(|x| x.is_finite()), "finite");
+    assert!(deepest(&player, &frame) <= 1e-3, "out of it");
+}
+
+#[test]
+fn two_balls_flatten_each_other() {
+    let text = ball(
+        "motion = { kind = \"path\", keys = [{ time = 0, position = [-2, 0, 0] }, { time = 1, position = [-0.85, 0, 0] }] }\n[asset.contact]",
+        "[[asset]]\nname = \"other\"\nzoo = \"ball\"\ntriangles = 1280\nmotion = { kind = \"path\", keys = [{ time = 0, position = [2, 0, 0] }, { time = 1, position = [0.85, 0, 0] }] }\n[asset.contact]",
+    );
+    let mut player = player(&text);
+    let frame = player.frame(24, &Run::default()).unwrap();
+    let [left, right] = [&frame.bodies[0].positions, &frame.bodies[1].positions];
+    let farthest = left.iter().map(|x| x.x).fold(f32::MIN, f32::max);
+    let nearest = right.iter().map(|x| x.x).fold(f32::MAX, f32::min);
+    assert!(farthest <= nearest + 0.02, "one ends at {farthest}, the other begins at {nearest}");
+    for volume in &frame.report.volume_errors {
+        assert!(volume.unwrap().abs() < 5e-3, "{volume:?}");
+    }
+    let mirrored = left.iter().map(|x| x.x).sum::<f32>() + right.iter().map(|x| x.x).sum::<f32>();
+    assert!(mirrored.abs() / (left.len() as f32) < 0.02, "both give way alike: {mirrored}");
+}
+
+#[test]
+fn wrong_colliders_are_named_with_their_line() {
+    let problem = |text: &str| {
+        let folder = Folder::new(Path::new("."));
+        Scene::parse(text, Some(&folder)).unwrap_err()
+    };
+    let unknown = problem("supple = 1\n[[collider]]\nkind = \"blob\"\n");
+    assert_eq!(unknown.line, 3);
+    assert!(unknown.to_string().contains("capsule"), "{unknown}");
+    let flat = problem("supple = 1\n[[collider]]\nkind = \"sphere\"\nradius = 0\n");
+    assert_eq!(flat.line, 4);
+    let ride = problem("supple = 1\n[[collider]]\nkind = \"plane\"\nrides = { asset = \"dog\" }\n");
+    assert!(ride.to_string().contains("'dog'"), "{ride}");
+    let run = Run::default();
+    let folder = Folder::new(Path::new("."));
+    let open =
+        "supple = 1\n[[asset]]\nzoo = \"ball\"\n[[collider]]\nkind = \"mesh\"\nzoo = \"plane\"\n";
+    let scene = Scene::parse(open, Some(&folder)).unwrap();
+    let error = Player::open(&scene, &folder, &run).unwrap_err().to_string();
+    assert!(error.contains("open"), "{error}");
+}
