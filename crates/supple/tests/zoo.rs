@@ -11,7 +11,8 @@ use supple::rig::Track;
 use supple::{Asset, Run, zoo};
 
 /// Models of smooth parts, which have exactly the wanted number of triangles.
-const SMOOTH: [&str; 8] = ["arm", "boxer", "camel", "cow", "hand", "head", "jelly", "shoulder"];
+const SMOOTH: [&str; 9] =
+    ["arm", "boxer", "camel", "cow", "dragon", "hand", "head", "jelly", "shoulder"];
 
 /// Every model at 2,000 triangles, and at its default size; built once for all tests.
 static SMALL: LazyLock<BTreeMap<&str, Asset>> =
@@ -140,7 +141,7 @@ fn an_odd_size_gives_the_next_even_one() {
 /// Left and right weigh the same: the centre of mass is in the middle.
 #[test]
 fn creatures_with_two_sides_are_symmetric() {
-    for name in ["boxer", "camel", "cow", "head"] {
+    for name in ["boxer", "camel", "cow", "dragon", "head"] {
         let mesh = &SMALL[name].meshes[0];
         let (mut moment, mut size) = (0.0, 0.0);
         for t in 0..mesh.triangles.len() {
@@ -300,6 +301,8 @@ fn every_model_has_the_same_bits_everywhere() {
         ("comb", "757ccf013e566025"),
         ("cow", "d05c0c2ca9c6f518"),
         ("cylinder", "131243f8e6b6a87d"),
+        ("dragon", "55377bcdac01a518"),
+        ("fan", "7db9f4d5dbfe414a"),
         ("hand", "aa240633e2cc752b"),
         ("head", "4f00a5043c9ab3de"),
         ("jelly", "2a1b2e72ea9c1055"),

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// End an operation before parts of the surface meet that it moves towards each other
     #[arg(long)]
     stop_on_contact: bool,
-    /// Split triangles, at rest, wherever the deformed shape needs them finer
+    /// Split triangles, at rest, wherever the deformed shape needs them finer; even out what moved
     #[arg(long)]
     remesh: bool,
     /// What to do: move, points, paint, stamp, twist, bend, boundary or curve, each with its options

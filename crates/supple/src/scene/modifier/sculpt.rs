@@ -4,7 +4,9 @@
 //! `[[asset.modifier.op]]` whose `kind` is the edit's name. They act on the body as posed and placed:
 //! lengths and places are those of the scene. `amount` is how far along the list the body is
 //! ([`sculpt::partial`]); a track makes the edits happen over time. The tool of a stamp is
-//! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out.
+//! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out. With `remesh = true` the body is
+//! split, before the scene starts, wherever its shape after all edits needs more triangles
+//! ([`mesh::refine`](crate::mesh::refine)): the whole take has one connectivity.
 //!
 //! # Limits
 //!
@@ -38,14 +40,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{LoadError, Moment};
 use crate::Run;
-use crate::mesh::TriMesh;
+use crate::mesh::{TriMesh, refine};
 use crate::rig::Body;
 use crate::scene::document::{Field, Range, Table};
 use crate::scene::{Problem, Source, Unit, Value};
-use crate::sculpt::{self, OnContact, Op, Stamp, ToolShape};
+use crate::sculpt::{self, OnContact, Op, RefineError, Stamp, ToolShape};
 
 /// Keys of edits under which a row of numbers is not a point: values and vertices.
 const ROWS: [&str; 3] = ["values", "inner", "outer"];
+
+/// How far the middle of an edge may land beside the middle of its ends, as a share of the body's size: a
+/// scene moves all vertices in every frame, so a body is refined less than one that is written once.
+const TOLERANCE: f32 = 2e-4;
 
 /// The words for what to do on a contact.
 const ON_CONTACT: [(&str, OnContact); 3] =
@@ -62,6 +68,10 @@ pub struct Params {
     /// [`sculpt::OnContact`]. Default: report.
     #[serde(default)]
     pub on_contact: OnContact,
+    /// Split triangles at rest wherever the edited shape needs them finer; for bodies that do not move
+    /// otherwise. Default: no.
+    #[serde(default)]
+    pub remesh: bool,
     /// The edits, in order. Default: none.
     #[serde(rename = "op", default)]
     pub ops: Vec<Op>,
@@ -70,13 +80,14 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         let on_contact = OnContact::default();
-        Self { amount: Value::Number(1.0), exact_volume: false, on_contact, ops: Vec::new() }
+        let amount = Value::Number(1.0);
+        Self { amount, exact_volume: false, on_contact, remesh: false, ops: Vec::new() }
     }
 }
 
 impl Params {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "amount", "exact_volume", "on_contact", "op"])?;
+        table.only(&["kind", "amount", "exact_volume", "on_contact", "remesh", "op"])?;
         let default = Self::default();
         let share = Range { least: 0.0, most: 1.0 };
         let ops = table.need("op")?;
@@ -90,6 +101,7 @@ impl Params {
             on_contact: table
                 .get("on_contact")
                 .map_or(Ok(default.on_contact), |f| f.choice(&ON_CONTACT))?,
+            remesh: table.get("remesh").map_or(Ok(default.remesh), |f| f.flag())?,
             ops: ops.tables("[[asset.modifier.op]]")?.iter().map(read).collect::<Result<_, _>>()?,
         })
     }
@@ -121,6 +133,14 @@ impl Params {
             _ => None,
         };
         self.ops.iter().filter_map(tool).collect()
+    }
+
+    /// The placed body at rest, split as far as the edited shape needs it.
+    pub(crate) fn refined(&self, mesh: &TriMesh, run: &Run<'_>) -> Result<TriMesh, RefineError> {
+        let quiet = Run { progress: None, ..*run };
+        let fineness =
+            refine::Params { tolerance_rel_bbox: TOLERANCE, ..refine::Params::default() };
+        sculpt::refined(mesh, &self.ops, &fineness, &quiet)
     }
 
     pub(super) fn check(&self, body: &Body) -> Result<(), String> {
