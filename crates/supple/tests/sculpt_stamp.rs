@@ -9,7 +9,7 @@ use supple::mesh::bvh::Bvh;
 use supple::mesh::intersect::{intersections_between, self_intersections};
 use supple::mesh::winding::Winding;
 use supple::pathline;
-use supple::sculpt::{self, Op, Outcome, Params, Problem, Stamp, ToolShape};
+use supple::sculpt::{self, Mirror, Op, Outcome, Params, Problem, Stamp, ToolShape};
 
 fn tool(shape: &Shape) -> ToolShape {
     ToolShape::Mesh { positions: shape.positions.clone(), triangles: shape.triangles.clone() }
@@ -149,6 +149,27 @@ fn small_ball(radius: f32) -> Shape {
     let mut ball = sphere(2);
     ball.positions.iter_mut().for_each(|p| *p *= radius);
     ball
+}
+
+/// A tool beside the middle and its image: the ball is pressed on both sides alike.
+#[test]
+fn a_mirrored_tool_presses_both_sides_alike() {
+    let mut ball = sphere(4);
+    let from = Vec3::new(0.5, 0.1, 1.2);
+    let tool = tool(&die(Vec3::new(0.3, 0.4, 0.4)));
+    let op = Stamp { tool, from, mirror: Some(Mirror::default()), ..press() };
+    let outcome = stamped(&mut ball, &[Op::Stamp(op.clone())]);
+    assert!(outcome.report.warnings.is_empty(), "{:?}", outcome.report.warnings);
+    let mut image = at_end(&op);
+    assert_eq!(in_each_other(&ball, &image), (0, 0));
+    image.positions.iter_mut().for_each(|p| p.x = -p.x);
+    image.triangles.iter_mut().for_each(|t| t.swap(0, 1));
+    assert_eq!(in_each_other(&ball, &image), (0, 0));
+    for &p in &ball.positions {
+        let mirrored = Vec3::new(-p.x, p.y, p.z);
+        let nearest = ball.positions.iter().map(|q| q.distance(mirrored)).fold(9.0, f32::min);
+        assert!(nearest < 1e-4, "{p} has no image: {nearest}");
+    }
 }
 
 #[test]
@@ -296,6 +317,10 @@ fn bad_tools_are_named() {
         (Stamp { step: Some(1e-9), ..press() }, "longer step"),
         (Stamp { by: vec![Vec3::NAN], ..press() }, "finite"),
         (Stamp { by: vec![Vec3::splat(1e30)], ..press() }, "steps"),
+        (
+            Stamp { mirror: Some(Mirror { normal: Vec3::ZERO, ..Mirror::default() }), ..press() },
+            "mirror",
+        ),
     ] {
         let problem = refused(op);
         assert!(problem.to_string().contains(says), "{problem}");

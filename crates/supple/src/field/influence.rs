@@ -95,7 +95,7 @@ impl Influence {
                 min: start.min.min(start.min + end * velocity),
                 max: start.max.max(start.max + end * velocity),
             }),
-            Motion::Rotation { .. } => None,
+            Motion::Rotation { .. } | Motion::Swing { .. } => None,
         }
     }
 

@@ -135,12 +135,16 @@ impl Field {
         }
     }
 
-    /// A rotating tool turns about its own centre, which stays.
+    /// The generator's centre, carried along. A tool that turns about it leaves it where it is.
     #[inline(always)]
     fn center_at(&self, t: f32) -> Vec3 {
         match self.motion {
-            Motion::Still | Motion::Rotation { .. } => self.generator.center,
+            Motion::Still => self.generator.center,
             Motion::Translation { velocity } => self.generator.center + t * velocity,
+            Motion::Rotation { center, .. } if center == self.generator.center => center,
+            Motion::Rotation { .. } | Motion::Swing { .. } => {
+                self.motion.carry(self.generator.center, t)
+            }
         }
     }
 
@@ -195,6 +199,11 @@ impl Field {
                 let corner = (bounds.max - center).abs().max((bounds.min - center).abs());
                 speed.abs() * corner.length()
             }
+            Motion::Swing { center, speed, drift, .. } => {
+                let bounds = fade.region.bounds(fade.outer).unwrap_or(*shape);
+                let corner = (bounds.max - center).abs().max((bounds.min - center).abs());
+                speed.abs() * (corner + drift.abs()).length() + drift.length()
+            }
         };
         2.8 * speed / (fade.outer - fade.inner)
     }
@@ -225,6 +234,12 @@ impl Field {
             Motion::Rotation { center, axis, speed } => {
                 Motion::Rotation { center: flip(center), axis: flip_vector(axis), speed: -speed }
             }
+            Motion::Swing { center, axis, speed, drift } => Motion::Swing {
+                center: flip(center),
+                axis: flip_vector(axis),
+                speed: -speed,
+                drift: flip_vector(drift),
+            },
         };
         let flip_fade = |fade: &Fade| Fade {
             region: fade.region.mirrored(origin, normal),

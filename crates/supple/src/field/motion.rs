@@ -24,6 +24,17 @@ pub enum Motion {
         /// Radians per unit of time, right-handed.
         speed: f32,
     },
+    /// About a fixed axis, while it moves on evenly in its own frame.
+    Swing {
+        /// A point of the axis.
+        center: Vec3,
+        /// Unit direction of the axis.
+        axis: Vec3,
+        /// Radians per unit of time, right-handed.
+        speed: f32,
+        /// Units of length per unit of time, turning with the tool.
+        drift: Vec3,
+    },
 }
 
 impl Motion {
@@ -35,6 +46,9 @@ impl Motion {
             Self::Translation { velocity } => Self::Translation { velocity: share * velocity },
             Self::Rotation { center, axis, speed } => {
                 Self::Rotation { center, axis, speed: share * speed }
+            }
+            Self::Swing { center, axis, speed, drift } => {
+                Self::Swing { center, axis, speed: share * speed, drift: share * drift }
             }
         }
     }
@@ -50,6 +64,11 @@ impl Motion {
                 let offset = x.as_dvec3() - center.as_dvec3();
                 (center.as_dvec3() + turn * offset).as_vec3()
             }
+            Self::Swing { center, drift, .. } => {
+                let turn = self.turn(f64::from(t));
+                let offset = x.as_dvec3() - center.as_dvec3() + f64::from(t) * drift.as_dvec3();
+                (center.as_dvec3() + turn * offset).as_vec3()
+            }
         }
     }
 
@@ -62,6 +81,10 @@ impl Motion {
             Self::Rotation { center, .. } => {
                 let turn = self.turn(f64::from(t)).as_mat3();
                 Pose { turn: Some(turn), shift: center - turn * center }
+            }
+            Self::Swing { center, drift, .. } => {
+                let turn = self.turn(f64::from(t)).as_mat3();
+                Pose { turn: Some(turn), shift: center - turn * (center - t * drift) }
             }
         }
     }
@@ -76,12 +99,19 @@ impl Motion {
                 let center = center.as_dvec3();
                 (center + turn.transpose() * (x - center), turn)
             }
+            Self::Swing { center, drift, .. } => {
+                let turn = self.turn(t);
+                let center = center.as_dvec3();
+                (center + turn.transpose() * (x - center) - t * drift.as_dvec3(), turn)
+            }
         }
     }
 
     fn turn(&self, t: f64) -> DMat3 {
         match *self {
-            Self::Rotation { axis, speed, .. } => rotation(axis.as_dvec3(), f64::from(speed) * t),
+            Self::Rotation { axis, speed, .. } | Self::Swing { axis, speed, .. } => {
+                rotation(axis.as_dvec3(), f64::from(speed) * t)
+            }
             Self::Still | Self::Translation { .. } => DMat3::IDENTITY,
         }
     }
@@ -154,5 +184,18 @@ mod tests {
         assert!(carried.abs_diff_eq(Vec3::new(1.0, 1.0, 3.0), 1e-6), "{carried}");
         let (rest, _) = motion.rest(carried.as_dvec3(), std::f64::consts::PI);
         assert!(rest.abs_diff_eq(DVec3::new(2.0, 0.0, 3.0), 1e-6), "{rest}");
+    }
+
+    #[test]
+    fn a_swing_turns_what_has_moved_on() {
+        let (center, axis, drift) = (Vec3::X, Vec3::Z, Vec3::new(0.5, 0.0, 0.0));
+        let motion = Motion::Swing { center, axis, speed: std::f32::consts::FRAC_PI_2, drift };
+        let start = Vec3::new(2.0, 0.0, 3.0);
+        let carried = motion.carry(start, 1.0);
+        assert!(carried.abs_diff_eq(Vec3::new(1.0, 1.5, 3.0), 1e-6), "{carried}");
+        let (rest, _) = motion.rest(carried.as_dvec3(), 1.0);
+        assert!(rest.abs_diff_eq(start.as_dvec3(), 1e-6), "{rest}");
+        let posed = motion.at(1.0).to_rest(&Lanes::<1>::gather(&[carried], &[0])).get(0);
+        assert!(posed.abs_diff_eq(start, 1e-5), "{posed}");
     }
 }

@@ -184,13 +184,18 @@ impl Cast {
         run: &Run<'_>,
     ) -> Result<Self, PlayerError> {
         let asset = actor.name.clone();
-        let loaded = load(&actor.source)
+        let mut loaded = load(&actor.source)
             .map_err(|source| PlayerError::Load { asset: asset.clone(), source })?;
         run.check()?;
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
         let actor = with_tools(actor, load, run)?;
         let placement = actor.placement.affine();
+        if let Some(finer) = finer(&actor, &body, placement, run)? {
+            loaded = Asset { materials: loaded.materials, images: loaded.images, ..finer };
+            let wrong = |source| PlayerError::Body { asset: actor.name.clone(), source };
+            body = Body::from_asset(&loaded).map_err(wrong)?;
+        }
         let drive = Drive::new(&actor, &loaded, &body, folder)?;
         let prepare = |(number, modifier): (usize, &Modifier)| {
             modifier.prepare(&body, &placement).map_err(|what| PlayerError::Modifier {
@@ -512,6 +517,37 @@ fn with_tools(actor: &Actor, load: Load<'_>, run: &Run<'_>) -> Result<Actor, Pla
         })?;
     }
     Ok(actor)
+}
+
+/// The body at rest as fine as its edits need it, if one of them asks for that.
+fn finer(
+    actor: &Actor,
+    body: &Body,
+    placement: DAffine3,
+    run: &Run<'_>,
+) -> Result<Option<Asset>, PlayerError> {
+    for (i, modifier) in actor.modifiers.iter().enumerate() {
+        let Modifier::Sculpt(params) = modifier else { continue };
+        if !params.remesh {
+            continue;
+        }
+        let wrong = |what: String| PlayerError::Modifier {
+            asset: actor.name.clone(),
+            number: i + 1,
+            kind: modifier.kind(),
+            what,
+        };
+        if i > 0 || !matches!(actor.motion, Motion::Still) {
+            let what = "remesh = true needs a body at rest: no motion, and no modifier before it";
+            return Err(wrong(what.to_owned()));
+        }
+        let mut mesh = body.rest_mesh(run);
+        place(&mut mesh, placement, run);
+        let mut mesh = params.refined(&mesh, run).map_err(|e| wrong(e.to_string()))?;
+        place(&mut mesh, placement.inverse(), run);
+        return Ok(Some(Asset::from_mesh(mesh)));
+    }
+    Ok(None)
 }
 
 /// The last of the actor's modifiers that keeps the volume in skinning, prepared.

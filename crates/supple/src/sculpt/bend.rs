@@ -19,10 +19,16 @@
 //! The printed field ([`printed::bend`](super::printed::bend)) bulges sideways and turns the far end
 //! exactly only if the bar is long enough.
 //!
+//! A point with `2κy ≥ 1` lies beyond the centre of the bend. Every line along the bar may be the one that
+//! keeps its length: what stays and the angle are the same. So if the shape reaches farther towards the
+//! inner side than `0.45/max κ`, the line is moved there until it does not, and a warning tells how far.
+//! For a bend that grows this is steady, and it does not depend on how fine the mesh is: the reach is
+//! that of the surface, not of its vertices.
+//!
 //! # Limits
 //!
-//! A point with `2κy ≥ 1` lies beyond the centre of the bend; that is an error which names the largest
-//! angle and the smallest width that work.
+//! A shape that reaches farther than the mean radius w/θ is refused; the error names the largest angle and
+//! the smallest width that work (`a_shape_thicker_than_the_bend_is_refused`).
 
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
@@ -30,6 +36,12 @@ use serde::{Deserialize, Serialize};
 use super::cylinder::Cylinder;
 use super::error::{Problem, check_finite, check_point, check_positive, direction};
 use crate::Run;
+
+/// Largest κ of a bend by one radian over a width of one.
+const STEEPEST: f64 = 1.875;
+
+/// Largest 2κy that is left where the shape reaches farthest: slices there are 1/√(1 − ROOM) as thick.
+const ROOM: f64 = 0.9;
 
 /// Bends about an axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,7 +57,7 @@ pub struct Bend {
     /// Angle of what lies after the fade. 90 by default.
     pub degrees: f32,
     /// Length of the fade. 1 by default. A bend by θ radians of a shape that reaches y towards its
-    /// inner side needs more than 3.75 y θ.
+    /// inner side needs more than y θ; below 4.2 y θ the line through the centre is moved inwards.
     pub width: f32,
     /// Only what is this near to the line through the centre along `along` bends. No limit by default.
     /// The shape must not cross it.
@@ -68,7 +80,10 @@ impl Default for Bend {
 /// A bend with its parameters checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BendMap {
+    /// A point of the line that keeps its length.
     center: DVec3,
+    /// The centre that was given.
+    given: DVec3,
     axis: DVec3,
     along: DVec3,
     across: DVec3,
@@ -94,6 +109,7 @@ impl Bend {
         let along = flat.normalize();
         Ok(BendMap {
             center: self.center.as_dvec3(),
+            given: self.center.as_dvec3(),
             axis,
             along,
             across: axis.cross(along),
@@ -108,13 +124,13 @@ impl Bend {
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
         run: &Run<'_>,
-    ) -> Result<BendMap, Problem> {
-        let map = self.prepare()?;
-        map.check_barrel(positions)?;
+    ) -> Result<(BendMap, Option<String>), Problem> {
+        let mut map = self.prepare()?;
+        let warning = map.make_room(positions, triangles)?;
         let rest = positions.to_vec();
         run.for_each(positions, |_, x| *x = map.forward(*x));
         map.cylinder().check(&rest, positions, triangles)?;
-        Ok(map)
+        Ok((map, warning))
     }
 }
 
@@ -228,31 +244,61 @@ impl BendMap {
         0.5 * (low + high)
     }
 
-    fn check_barrel(&self, positions: &[Vec3]) -> Result<(), Problem> {
-        // Largest 2κy/θ, and y towards the inner side.
-        let (mut steepest, mut widest, mut first) = (0.0_f64, 0.0_f64, None);
-        for (vertex, &x) in positions.iter().enumerate() {
-            let [s, y, _] = self.coordinates(x.as_dvec3());
-            let u = self.fade(s);
-            let steep =
-                60.0 * u * u * (1.0 - u) * (1.0 - u) / self.width * y * self.radians.signum();
-            if steep > 0.0 && self.cylinder().contains(x) {
-                steepest = steepest.max(steep);
-                widest = widest.max(y.abs());
-                let beyond = steep * self.radians.abs() >= 1.0;
-                first = first.or(beyond.then_some(vertex));
-            }
+    /// Moves the line towards the inner side if the shape reaches too far; tells by how much.
+    fn make_room(
+        &mut self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+    ) -> Result<Option<String>, Problem> {
+        let reach = self.reach(positions, triangles);
+        let angle = self.radians.abs();
+        if reach * angle >= self.width {
+            let degrees = (0.999 * self.width / reach).to_degrees() as f32;
+            return Err(Problem::InsideTheBarrel {
+                degrees,
+                width: (1.001 * reach * angle) as f32,
+            });
         }
-        let Some(vertex) = first else { return Ok(()) };
-        Err(Problem::InsideTheBarrel {
-            vertex,
-            degrees: (0.999 / steepest).to_degrees() as f32,
-            width: (3.76 * widest * self.radians.abs()) as f32,
-        })
+        let allowed = ROOM * self.width / (2.0 * STEEPEST * angle);
+        if angle == 0.0 || reach <= allowed {
+            return Ok(None);
+        }
+        let shift = reach - allowed;
+        self.center += shift * self.radians.signum() * self.across;
+        let width = reach * angle * 2.0 * STEEPEST / ROOM;
+        Ok(Some(format!(
+            "the line that keeps its length was moved by {shift:.4} towards the inner side, where the shape \
+             reaches beyond the centre of the bend; a width of {width:.4} would leave it in place"
+        )))
+    }
+
+    /// How far the surface between the ends of the fade lies towards the inner side of the line.
+    fn reach(&self, positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+        let inwards = |x: Vec3| {
+            let [s, y, _] = self.coordinates(x.as_dvec3());
+            (s, y * self.radians.signum())
+        };
+        let half = 0.5 * self.width;
+        let is_in = |x: Vec3| self.cylinder().contains(x);
+        let vertices = positions.iter().filter(|&&x| is_in(x)).map(|&x| inwards(x));
+        let inside = vertices.filter(|(s, _)| s.abs() <= half).map(|(_, y)| y);
+        let farthest = inside.fold(0.0, f64::max);
+        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let ends = sides.map(|side| side.map(|v| positions[v as usize]));
+        let cut = ends.filter(|[p, q]| is_in(*p) && is_in(*q)).flat_map(|[p, q]| {
+            let ((s, y), (t, z)) = (inwards(p), inwards(q));
+            // Where the side crosses an end of the fade.
+            let crossing = move |end: f64| {
+                let share = (end - s) / (t - s);
+                (0.0..=1.0).contains(&share).then_some(y + share * (z - y))
+            };
+            [-half, half].into_iter().filter_map(crossing)
+        });
+        cut.fold(farthest, f64::max)
     }
 
     fn cylinder(&self) -> Cylinder {
-        Cylinder { center: self.center, axis: self.along, radius: self.radius }
+        Cylinder { center: self.given, axis: self.along, radius: self.radius }
     }
 }
 
@@ -333,16 +379,52 @@ mod tests {
     }
 
     #[test]
-    fn a_bend_beyond_its_centre_names_what_works() {
-        let bend = Bend { width: 1.0, ..Bend::default() };
+    fn a_shape_thicker_than_the_bend_is_refused() {
+        let bend = Bend { width: 0.5, ..Bend::default() };
         let shape = [Vec3::new(0.0, 0.5, 0.0), Vec3::new(0.0, -0.5, 0.0)];
         let problem = bend.run(&mut shape.clone(), &[], &Run::default()).unwrap_err();
-        let Problem::InsideTheBarrel { vertex: 0, degrees, width } = problem else {
-            panic!("{problem}");
-        };
-        assert!((degrees - 30.5).abs() < 0.1, "{degrees}");
+        let Problem::InsideTheBarrel { degrees, width } = problem else { panic!("{problem}") };
+        assert!((degrees - 57.2).abs() < 0.1, "{degrees}");
         for works in [Bend { degrees, ..bend.clone() }, Bend { width, ..bend }] {
             works.run(&mut shape.clone(), &[], &Run::default()).unwrap();
         }
+    }
+
+    /// The line moves inwards; what stays, and the angle, are those of the bend as given.
+    #[test]
+    fn a_line_with_the_shape_beyond_its_centre_is_moved() {
+        for degrees in [90.0, -90.0] {
+            let bend = Bend { width: 1.0, degrees, ..Bend::default() };
+            let rest = [-2.0, -0.2, 0.1, 1.0, 2.0]
+                .map(|x| [0.5, -0.5].map(|y| Vec3::new(x, y, 0.0)))
+                .concat();
+            let mut moved = rest.clone();
+            let (map, warning) = bend.run(&mut moved, &[], &Run::default()).unwrap();
+            let text = warning.expect("it is told");
+            assert!(text.contains("0.3472") && text.contains("3.2725"), "{text}");
+            assert_eq!(moved[..2], rest[..2], "what lies before stays");
+            let turned = moved[8] - moved[6];
+            assert!(turned.abs_diff_eq(Vec3::Y * degrees.signum(), 1e-6), "{turned}");
+            for (x, y) in rest.iter().zip(&moved) {
+                let back = map.backward(*y);
+                assert!(back.abs_diff_eq(*x, 1e-5), "{x} came back to {back}");
+            }
+        }
+    }
+
+    /// A line is moved by what its surface needs: more vertices on the same surface change nothing.
+    #[test]
+    fn the_line_does_not_depend_on_the_mesh() {
+        let bend = Bend { width: 1.0, ..Bend::default() };
+        let coarse =
+            vec![Vec3::new(-3.0, 0.1, 0.0), Vec3::new(1.0, 0.5, 0.0), Vec3::new(3.0, 0.2, 0.1)];
+        let mut fine = coarse.clone();
+        fine.push(0.5 * (coarse[0] + coarse[1]));
+        let cut = [[0, 3, 2], [3, 1, 2]];
+        let run = Run::default();
+        let (one, _) = bend.run(&mut coarse.clone(), &[[0, 1, 2]], &run).unwrap();
+        let (two, _) = bend.run(&mut fine.clone(), &cut, &run).unwrap();
+        assert!(one.center.abs_diff_eq(two.center, 1e-6), "{} and {}", one.center, two.center);
+        assert!(one.center.y > 0.2, "{}", one.center);
     }
 }

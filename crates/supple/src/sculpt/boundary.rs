@@ -12,7 +12,10 @@
 //!
 //! - The distances are integrals along the curves and do not depend on how densely they were drawn.
 //! - A third curve between the two, which the source proposes for extreme bends, moves by half: the
-//!   support is then two supports in a row, each with half of the motion.
+//!   support is then two supports in a row, each with half of the motion. For a turn each half has a
+//!   joint of its own in its middle, `J ± a`, where a is a quarter of the way from the outer to the inner
+//!   curve and turns with the middle one: `½ω×(x − J − a) + ½ω×(x − J + a) = ω×(x − J)`, so the handle
+//!   still turns about J. About J itself both halves would be pinched at the middle curve.
 //! - A thickness that is not given is the smallest, in steps of a half, whose tube cuts the surface.
 //!
 //! # Limits
@@ -122,7 +125,7 @@ impl Knob {
             Ok(Motion::Rotation { center, axis, speed }) => {
                 Self::Rotate { joint: center, axis, degrees: share * speed.to_degrees() }
             }
-            Ok(Motion::Still) | Err(_) => self,
+            Ok(Motion::Still | Motion::Swing { .. }) | Err(_) => self,
         }
     }
 
@@ -178,6 +181,8 @@ pub struct BoundaryMap {
     rest: Vec<Vec3>,
     parts: Vec<Part>,
     motion: Motion,
+    /// How the middle curve moves, if there is one.
+    middle: Motion,
     /// Between inner and outer curve, or middle and outer.
     lower: Phase,
     /// Between inner and middle curve.
@@ -226,25 +231,29 @@ impl Boundary {
         let curves = self.curves()?;
         let (parts, thickness) = self.cut(&curves, positions, triangles, run)?;
         let Curves { inner, middle, outer } = curves;
-        let tube = |curve: &CurveDistance, share: f32| Tube {
-            curve: curve.clone(),
-            thickness,
-            motion: motion.slowed(share),
+        let halves = Halves::new(motion, mean(&self.inner) - mean(&self.outer));
+        let tube = |curve: &CurveDistance, motion: Motion| {
+            let curve = curve.clone();
+            Tube { curve, thickness, motion }
         };
         let phase = |fields| Phase { fields, duration: 1.0 };
         let (lower, upper) = match &middle {
             None => {
-                let all = self.field(tube(&inner, 1.0), tube(&outer, 0.0), motion, 1.0);
-                (phase(vec![all]), None)
+                let tubes = [tube(&inner, motion), tube(&outer, Motion::Still)];
+                (phase(vec![self.field(tubes, motion, motion)]), None)
             }
             Some(middle) => {
-                let low = self.field(tube(middle, 0.5), tube(&outer, 0.0), motion, 0.5);
-                let high = self.field(tube(&inner, 1.0), tube(middle, 0.5), motion, 0.5);
+                let between = tube(middle, halves.middle);
+                let tubes = [between.clone(), tube(&outer, Motion::Still)];
+                let low = self.field(tubes, halves.low, halves.riding[0]);
+                let tubes = [tube(&inner, motion), between];
+                let high = self.field(tubes, halves.high, halves.riding[1]);
                 let whole = Field { influence: Influence::Full, ..low.clone() };
                 (phase(vec![low]), Some(phase(vec![high, whole])))
             }
         };
-        Ok(BoundaryMap { rest: positions.to_vec(), parts, motion, lower, upper })
+        let middle = halves.middle;
+        Ok(BoundaryMap { rest: positions.to_vec(), parts, motion, middle, lower, upper })
     }
 
     fn curves(&self) -> Result<Curves, Problem> {
@@ -288,20 +297,47 @@ impl Boundary {
         Ok((distances.cut(triangles, thickness)?, thickness))
     }
 
-    /// The motion blended between two tubes, as a share of the handle's.
-    fn field(&self, inner: Tube, outer: Tube, motion: Motion, share: f32) -> Field {
-        let points = inner.curve.points();
-        let middle = points.iter().sum::<Vec3>() / points.len().max(1) as f32;
-        let riding = inner.motion;
+    /// A motion blended between two tubes; its centre rides along.
+    fn field(&self, [inner, outer]: [Tube; 2], motion: Motion, riding: Motion) -> Field {
+        let middle = mean(inner.curve.points());
         let generator = match motion {
             Motion::Still => Generator::translation(middle, Vec3::ZERO),
-            Motion::Translation { velocity } => Generator::translation(middle, share * velocity),
-            Motion::Rotation { center, axis, speed } => {
-                Generator::rotation(center, axis, share * speed)
-            }
+            Motion::Translation { velocity } => Generator::translation(middle, velocity),
+            Motion::Rotation { center, axis, speed }
+            | Motion::Swing { center, axis, speed, .. } => Generator::rotation(center, axis, speed),
         };
         let between = Between { inner, outer, weight: self.weight };
         Field::new(Influence::Between(between), generator, riding)
+    }
+}
+
+fn mean(points: &[Vec3]) -> Vec3 {
+    points.iter().sum::<Vec3>() / points.len().max(1) as f32
+}
+
+/// The two halves of a motion, on both sides of a middle curve.
+struct Halves {
+    /// On the side of the outer curve, and on that of the inner one, at the start.
+    low: Motion,
+    high: Motion,
+    /// How their centres move.
+    riding: [Motion; 2],
+    /// How the middle curve moves.
+    middle: Motion,
+}
+
+impl Halves {
+    /// Of a motion of the handle, with the way from the outer to the inner curve.
+    fn new(motion: Motion, way: Vec3) -> Self {
+        let half = motion.slowed(0.5);
+        let Motion::Rotation { center, axis, speed } = half else {
+            return Self { low: half, high: half, riding: [half, motion], middle: half };
+        };
+        let a = 0.25 * way.reject_from_normalized(axis);
+        let about = |center: Vec3| Motion::Rotation { center, axis, speed };
+        let drift = speed * axis.cross(a);
+        let middle = Motion::Swing { center, axis, speed, drift };
+        Self { low: about(center - a), high: about(center + a), riding: [half; 2], middle }
     }
 }
 
@@ -371,7 +407,6 @@ impl BoundaryMap {
         run: &Run<'_>,
     ) -> Result<pathline::Report, pathline::Error> {
         let time = if direction == Direction::Forward { 1.0 } else { -1.0 };
-        let half = self.motion.slowed(0.5);
         let mut report = pathline::Report::default();
         for (part, phase) in [(Part::Lower, Some(&self.lower)), (Part::Upper, self.upper.as_ref())]
         {
@@ -386,7 +421,8 @@ impl BoundaryMap {
         }
         run.for_each(points, |i, x| match parts[i] {
             Part::Handle => *x = self.motion.carry(*x, time),
-            Part::Middle => *x = half.carry(*x, time),
+            Part::Middle if time > 0.0 => *x = self.middle.carry(*x, time),
+            Part::Middle => *x = self.middle.rest(x.as_dvec3(), 1.0).0.as_vec3(),
             Part::Upper | Part::Lower | Part::Still => {}
         });
         Ok(report)

@@ -98,12 +98,10 @@ pub enum Problem {
     },
     /// Part of the shape would be turned inside out.
     #[error(
-        "vertex {vertex} lies beyond the centre of the bend: bend by at most {degrees:.2}°, or fade \
-         over a width of at least {width:.4}"
+        "the shape reaches beyond the centre of the bend: bend by at most {degrees:.2}°, fade over a \
+         width of at least {width:.4}, or move the centre to the inner side"
     )]
     InsideTheBarrel {
-        /// The first such vertex.
-        vertex: usize,
         /// Largest angle that works with this width.
         degrees: f32,
         /// Smallest width that works with this angle.

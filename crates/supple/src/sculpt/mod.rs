@@ -84,7 +84,7 @@ pub use paint::{Paint, Side};
 pub use partial::partial;
 pub use path::{NotReversible, Path, Stage, Stored};
 pub use points::Points;
-pub use refined::{RefineError, apply_refined};
+pub use refined::{RefineError, apply_refined, refined};
 pub use regions::Part;
 pub use stamp::{Stamp, ToolShape};
 pub use tool::{Keep, Mirror, Tool};
@@ -259,7 +259,11 @@ impl Op {
             }
             Self::Stamp(op) => return op.run(positions, triangles, params, run),
             Self::Twist(op) => (Stage::Twist(op.run(positions, triangles, run)?), exact),
-            Self::Bend(op) => (Stage::Bend(op.run(positions, triangles, run)?), exact),
+            Self::Bend(op) => {
+                let (map, warning) = op.run(positions, triangles, run)?;
+                let warnings = warning.into_iter().collect();
+                return Ok(Done { stage: Stage::Bend(map), taken: exact, warnings });
+            }
             Self::Boundary(op) => {
                 let (map, report) = op.run(positions, triangles, params, run)?;
                 (Stage::Boundary(map), report)

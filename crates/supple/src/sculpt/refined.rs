@@ -2,9 +2,16 @@
 
 use super::path::{NotReversible, Stage};
 use super::{Error, Op, Outcome, Params, apply};
-use crate::mesh::TriMesh;
-use crate::mesh::refine::{self, refine};
+use crate::mesh::intersect::self_intersections;
+use crate::mesh::measure::Bounds;
+use crate::mesh::refine::{self, Refined, refine};
+use crate::mesh::remesh::settle::{Merge, settle};
+use crate::mesh::remesh::{self, mean_edge};
+use crate::mesh::{TriMesh, Values};
 use crate::run::{Cancelled, Run};
+
+/// Share of the old mesh's mean edge below which edges may be merged.
+const NEEDLESS: f32 = 0.7;
 
 /// Why a shape could not be edited and refined. The mesh is then as it was.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,8 +30,11 @@ impl From<Cancelled> for RefineError {
     }
 }
 
-/// Carries out the edits as [`apply`] does, on a mesh that is split, at rest, wherever the edited shape
-/// needs more triangles; see [`mesh::refine`](crate::mesh::refine).
+/// Carries out the edits as [`apply`] does, on a mesh as fine as the edited shape needs it.
+///
+/// It is split at rest; see [`mesh::refine`](crate::mesh::refine). Then the vertices of what moved are
+/// spread evenly over the edited shape, and what became needlessly fine is merged: that, too, is a choice
+/// of points at rest, so that all vertices have gone through the edits.
 ///
 /// An edit along a curve or with a mask lives on the vertices it was made on: with one the mesh stays
 /// as fine as it is, and the report says so.
@@ -39,29 +49,150 @@ pub fn apply_refined(
     fineness: &refine::Params,
     run: &Run<'_>,
 ) -> Result<Outcome, RefineError> {
-    let mut trial = mesh.positions.clone();
     let plain = Params { exact_volume: false, ..params.clone() };
-    let path = apply(&mut trial, &mesh.triangles, ops, &plain, run)?.path;
-    let is_stored = |stage: &Stage| matches!(stage, Stage::Stored(_));
-    if path.stages.iter().any(is_stored) || mesh.triangles.is_empty() {
+    let Some(refined) = split(mesh, ops, &plain, fineness, run)? else {
         let mut outcome = apply(&mut mesh.positions, &mesh.triangles, ops, params, run)?;
         let why = "not remeshed: new vertices cannot follow an edit that lives on the surface (along a \
                    curve, or with a mask)";
         outcome.report.warnings.extend((!mesh.triangles.is_empty()).then(|| why.to_owned()));
         return Ok(outcome);
-    }
-    let replay = |points: &TriMesh| {
-        let mut moved = points.positions.clone();
-        path.replay(&mut moved, &params.integration, run)?;
-        Ok(vec![moved])
     };
-    let refined = refine(mesh, &replay, fineness, run)?;
-    let mut finer = refined.mesh;
+    let mut finer = settled(mesh, &refined, fineness, run)?;
     let mut outcome = apply(&mut finer.positions, &finer.triangles, ops, params, run)?;
+    if pairs_of(&finer, run)? > pairs_of(mesh, run)? + refined.intersections_added {
+        finer = refined.mesh;
+        outcome = apply(&mut finer.positions, &finer.triangles, ops, params, run)?;
+    }
     if refined.intersections_added > 0 {
         let pairs = refined.intersections_added;
         outcome.report.warnings.push(format!("{pairs} pairs of triangles intersect that did not"));
     }
     *mesh = finer;
     Ok(outcome)
+}
+
+fn pairs_of(mesh: &TriMesh, run: &Run<'_>) -> Result<usize, Cancelled> {
+    Ok(self_intersections(&mesh.positions, &mesh.triangles, run)?.len())
+}
+
+/// Name of the attribute that holds where a vertex rests.
+const REST: &str = "sculpt.rest";
+
+/// The mesh at rest whose edited shape is evened out.
+fn settled(
+    old: &TriMesh,
+    refined: &Refined,
+    fineness: &refine::Params,
+    run: &Run<'_>,
+) -> Result<TriMesh, RefineError> {
+    let mut edited = refined.mesh.clone();
+    edited.positions.clone_from(&refined.frames[0]);
+    edited.attributes.set(REST, Values::Vec3(refined.mesh.positions.clone()));
+    let moved = |v: &u32| refined.mesh.positions[*v as usize] != edited.positions[*v as usize];
+    let free: Vec<bool> = edited.triangles.iter().map(|t| t.iter().any(moved)).collect();
+    let diagonal = Bounds::of(&old.positions).map_or(0.0, |b| b.diagonal());
+    let merge = Merge {
+        shortest: NEEDLESS * mean_edge(old, run) as f32,
+        tolerance: fineness.tolerance_rel_bbox * diagonal,
+    };
+    let mut even = match settle(&edited, &free, &merge, run) {
+        Ok(even) => even,
+        Err(remesh::Error::Cancelled(cancelled)) => return Err(cancelled.into()),
+        Err(_) => return Ok(refined.mesh.clone()),
+    };
+    if let Some(Values::Vec3(rest)) = even.attributes.remove(REST) {
+        even.positions = rest;
+    }
+    Ok(even)
+}
+
+/// The mesh at rest, split wherever the edited shape needs more triangles; as it is if one of the edits
+/// lives on its vertices.
+///
+/// # Errors
+///
+/// As [`apply_refined`].
+pub fn refined(
+    mesh: &TriMesh,
+    ops: &[Op],
+    fineness: &refine::Params,
+    run: &Run<'_>,
+) -> Result<TriMesh, RefineError> {
+    let refined = split(mesh, ops, &Params::default(), fineness, run)?;
+    Ok(refined.map_or_else(|| mesh.clone(), |refined| refined.mesh))
+}
+
+/// Refines for the edits, unless one of them lives on the vertices.
+fn split(
+    mesh: &TriMesh,
+    ops: &[Op],
+    params: &Params,
+    fineness: &refine::Params,
+    run: &Run<'_>,
+) -> Result<Option<Refined>, RefineError> {
+    let mut trial = mesh.positions.clone();
+    let path = apply(&mut trial, &mesh.triangles, ops, params, run)?.path;
+    let is_stored = |stage: &Stage| matches!(stage, Stage::Stored(_));
+    if path.stages.iter().any(is_stored) || mesh.triangles.is_empty() {
+        return Ok(None);
+    }
+    let replay = |points: &TriMesh| {
+        let mut moved = points.positions.clone();
+        path.replay(&mut moved, &params.integration, run)?;
+        Ok(vec![moved])
+    };
+    Ok(Some(refine(mesh, &replay, fineness, run)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sculpt::Twist;
+    use crate::zoo;
+
+    fn bar() -> TriMesh {
+        let size = zoo::Size { triangles: Some(800) };
+        zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0)
+    }
+
+    fn twist() -> [Op; 1] {
+        [Op::Twist(Twist {
+            axis: glam::Vec3::X,
+            degrees: 120.0,
+            from: 0.0,
+            to: 2.0,
+            ..Twist::default()
+        })]
+    }
+
+    /// Merging takes triangles away, not volume; what no edit moves has the vertices it had.
+    #[test]
+    fn what_moved_is_evened_out_and_what_rests_stays() {
+        let (old, run, fineness) = (bar(), Run::default(), refine::Params::default());
+        let split = refined(&old, &twist(), &fineness, &run).unwrap();
+        let mut even = old.clone();
+        let outcome =
+            apply_refined(&mut even, &twist(), &Params::default(), &fineness, &run).unwrap();
+        assert_eq!(even.validate(), Ok(()));
+        assert_eq!(pairs_of(&even, &run), Ok(0));
+        let counts = [old.triangles.len(), even.triangles.len(), split.triangles.len()];
+        assert!(counts.is_sorted_by(|a, b| a < b), "{counts:?}");
+        assert!(outcome.report.volume_error().abs() < 3e-4, "{}", outcome.report.volume_error());
+        for p in old.positions.iter().filter(|p| p.x < -0.5) {
+            assert!(even.positions.contains(p), "{p} is gone");
+        }
+    }
+
+    #[test]
+    fn colours_come_along() {
+        let (mut mesh, run) = (bar(), Run::default());
+        let along = mesh.positions.iter().map(|p| p.x).collect();
+        mesh.attributes.set("along", Values::Scalar(along));
+        let params = Params::default();
+        apply_refined(&mut mesh, &twist(), &params, &refine::Params::default(), &run).unwrap();
+        // A twist about x leaves x as it is.
+        for (p, x) in mesh.positions.iter().zip(mesh.attributes.scalar("along").unwrap()) {
+            assert!((p.x - x).abs() < 1e-4, "{p} carries {x}");
+        }
+    }
 }

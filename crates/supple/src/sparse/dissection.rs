@@ -186,12 +186,11 @@ impl Piece {
         let n = self.names.len();
         let mut seen = vec![false; n];
         let mut order: Vec<u32> = Vec::with_capacity(n);
+        let mut next = 0;
         for first in std::iter::once(start).chain(0..n) {
-            if std::mem::replace(&mut seen[first], true) {
-                continue;
+            if !std::mem::replace(&mut seen[first], true) {
+                order.push(first as u32);
             }
-            let mut next = order.len();
-            order.push(first as u32);
             while let Some(&v) = order.get(next) {
                 next += 1;
                 let around = self.graph.around(v as usize).iter();

@@ -24,6 +24,7 @@
 mod boxer;
 mod camel;
 mod cow;
+mod dragon;
 mod fabric;
 mod hand;
 mod head;
@@ -117,6 +118,7 @@ pub fn names() -> &'static [Entry] {
         entry("capsule", "a capsule of radius 0.5, 3 high", 3648),
         entry("comb", "a bar with thirteen teeth", 10_764),
         entry("cylinder", "a closed cylinder of radius 0.5, 2 high", 3840),
+        entry("fan", "a pleated fan of ten folds, with sharp edges", 10_688),
         entry("plane", "a flat sheet of 2 by 2, open", 2048),
         entry("rigged-bar", "the bar with three bones and the clips bend and twist", 3328),
         entry("torus", "a ring of radius 1 and thickness 0.35", 4480),
@@ -124,6 +126,7 @@ pub fn names() -> &'static [Entry] {
         entry("boxer", "a boxer with a skeleton and the clips guard, punch and walk", 15_596),
         entry("camel", "a camel of seven segments with the clip walk", 19_536),
         entry("cow", "a cow with horns, udder and tail, painted with softness", 5804),
+        entry("dragon", "a dragon with folded wings, its mouth open", 12_000),
         entry("hand", "a right hand with finger bones and the clips fist and wave", 9000),
         entry("head", "a human head and neck", 16_532),
         entry("jelly", "a jelly with knobs, painted with softness", 6000),
@@ -172,6 +175,7 @@ fn creature(
         "boxer" => boxer::solid(),
         "camel" => camel::solid(),
         "cow" => cow::solid(),
+        "dragon" => dragon::solid(),
         "hand" => hand::solid(),
         "head" => head::solid(),
         "shoulder" => limbs::shoulder(),

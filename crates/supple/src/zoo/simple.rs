@@ -1,4 +1,4 @@
-//! Simple shapes with regular meshes: ball, bar, box, capsule, comb, cylinder, plane, torus.
+//! Simple shapes with regular meshes: ball, bar, box, capsule, comb, cylinder, fan, plane, torus.
 //!
 //! Their counts are those a regular grid can have; the nearest to the wanted one is taken.
 
@@ -18,6 +18,7 @@ pub(super) fn build(name: &str, triangles: usize) -> Option<TriMesh> {
         "capsule" => capsule(triangles),
         "comb" => Blocks::comb(triangles).mesh(),
         "cylinder" => cylinder(triangles),
+        "fan" => fan(triangles),
         "plane" => plane(triangles),
         "torus" => torus(triangles),
         _ => return None,
@@ -238,6 +239,34 @@ fn bar(wanted: usize) -> TriMesh {
     Blocks { cells: [along, n, n], cell, filled: |_, _| true, fine: n }.mesh()
 }
 
+/// A paper fan, a third of a turn wide: a flat bar whose rows become rays and rise and fall in pleats.
+fn fan(wanted: usize) -> TriMesh {
+    const PLEATS: usize = 10;
+    const INNER: f64 = 0.9;
+    const OUTER: f64 = 1.8;
+    const THICKNESS: f64 = 0.15;
+    // Height of a pleat over the length of the ray.
+    const RISE: f64 = 0.025;
+    let with = |n: usize| Blocks {
+        cells: [2 * PLEATS * n, 7 * n, n],
+        cell: DVec3::new(1.0 / n as f64, (OUTER - INNER) / (7 * n) as f64, THICKNESS / n as f64),
+        filled: |_, _| true,
+        fine: n,
+    };
+    let each = with(1).mesh().triangles.len() as f64;
+    let mut mesh = with(divisions(wanted, each)).mesh();
+    for p in &mut mesh.positions {
+        let [fold, ray, height] = p.as_dvec3().to_array();
+        let fold = fold + PLEATS as f64;
+        let (sin, cos) = circle_at((fold / (2 * PLEATS) as f64 - 0.5) / 3.0);
+        let from_valley = (fold + 1.0).rem_euclid(2.0) - 1.0;
+        let r = ray + 0.5 * (INNER + OUTER);
+        let rise = RISE * r * (2.0 * from_valley.abs() - 1.0);
+        *p = DVec3::new(r * sin, r * cos - 0.5 * (INNER + OUTER), height + rise).as_vec3();
+    }
+    mesh
+}
+
 /// A sheet in the plane `y = 0`, facing up.
 fn plane(wanted: usize) -> TriMesh {
     let n = divisions(wanted, 2.0);
@@ -295,6 +324,11 @@ fn torus(wanted: usize) -> TriMesh {
 fn circle(i: usize, n: usize) -> (f64, f64) {
     let angle = TAU * i as f64 / n as f64;
     (libm::sin(angle), libm::cos(angle))
+}
+
+/// Sine and cosine of a share of a turn.
+fn circle_at(share: f64) -> (f64, f64) {
+    (libm::sin(TAU * share), libm::cos(TAU * share))
 }
 
 /// A closed cylinder about the y axis.

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// End an operation before parts of the surface meet that it moves towards each other
     #[arg(long)]
     stop_on_contact: bool,
-    /// Split triangles, at rest, wherever the deformed shape needs them finer
+    /// Split triangles, at rest, wherever the deformed shape needs them finer; even out what moved
     #[arg(long)]
     remesh: bool,
     /// Painted vertex values of the file, 0 to 1, that scale move, points and paint; 0 stays in place

@@ -260,9 +260,8 @@ struct StampArgs {
     /// How far the tool goes before contacts are looked for again; a sixteenth of --outer if not given
     #[arg(long, value_name = "LENGTH")]
     step: Option<f32>,
-    /// Share of the sideways flow that makes room; 1 keeps volume, 0 just pushes (cloth, open shells)
-    #[arg(long, value_name = "0..1", default_value_t = 1.0)]
-    lateral: f32,
+    #[command(flatten)]
+    common: Common,
 }
 
 impl StampArgs {
@@ -282,7 +281,8 @@ impl StampArgs {
             inner: self.inner,
             outer: self.outer,
             step: self.step,
-            lateral: self.lateral,
+            lateral: self.common.lateral,
+            mirror: self.common.mirror(),
             ..Stamp::default()
         }
     }
@@ -321,6 +321,9 @@ impl TwistArgs {
 }
 
 /// Bend about an axis: what lies before the fade stays, what lies after it turns by the whole angle
+///
+/// The line through the centre keeps its length. If the shape reaches beyond the centre of the bend, the
+/// line is moved to its inner side as far as needed, and a warning says so.
 ///
 /// Example: bend --center 0,0,0 --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
 #[derive(clap::Args, Debug)]

@@ -57,6 +57,7 @@ mod connect;
 mod guard;
 mod index;
 mod passes;
+pub(crate) mod settle;
 mod smooth;
 mod surface;
 #[cfg(test)]
@@ -262,7 +263,8 @@ fn wanted_length(mesh: &TriMesh, params: &Params, run: &Run<'_>) -> Result<f32, 
     }
 }
 
-fn mean_edge(mesh: &TriMesh, run: &Run<'_>) -> f64 {
+/// The mean length of the sides of all triangles.
+pub(crate) fn mean_edge(mesh: &TriMesh, run: &Run<'_>) -> f64 {
     let perimeter = |t: usize| {
         let [a, b, c] = mesh.corners_of(t).map(glam::Vec3::as_dvec3);
         a.distance(b) + b.distance(c) + c.distance(a)

@@ -24,6 +24,8 @@ pub(super) struct Passes<'a> {
     pub(super) guard: Guard,
     /// Triangles beyond which no edge is split.
     pub(super) limit: usize,
+    /// For each triangle of the surface whether vertices on it may move; empty if all may.
+    pub(super) free: Vec<bool>,
     new: Vec<[Vec3; 3]>,
     old: Vec<u32>,
     ring: [Vec<u32>; 2],
@@ -33,8 +35,8 @@ impl<'a> Passes<'a> {
     pub(super) fn new(surface: &'a Surface, work: Work, dirty: bool, limit: usize) -> Self {
         let index = Index::new(&work);
         let guard = Guard::new(dirty);
-        let (new, old, ring) = Default::default();
-        Self { surface, work, index, guard, limit, new, old, ring }
+        let (free, new, old, ring) = Default::default();
+        Self { surface, work, index, guard, limit, free, new, old, ring }
     }
 
     /// Closes holes and sorts by place, so that what is near is near in memory.
@@ -167,7 +169,7 @@ impl<'a> Passes<'a> {
         Ok(merged)
     }
 
-    fn try_merge(&mut self, h: u32, lengths: &Lengths) -> bool {
+    pub(super) fn try_merge(&mut self, h: u32, lengths: &Lengths) -> bool {
         let Some((h, place, at)) = self.merge_target(h) else { return false };
         let edge = self.work.edge(h);
         if !self.link_is_whole(&edge) || !self.sides_join(&edge) {

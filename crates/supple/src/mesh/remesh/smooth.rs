@@ -110,6 +110,9 @@ fn target(passes: &Passes<'_>, v: u32) -> (Place, Vec3) {
     let work = &passes.work;
     let place = work.places[v as usize];
     let stay = (place, work.at(v));
+    if !passes.is_free(place) {
+        return stay;
+    }
     match place {
         Place::Corner(_) => stay,
         Place::Curve(curve, _) => {

@@ -4,7 +4,9 @@
 //! `[[asset.modifier.op]]` whose `kind` is the edit's name. They act on the body as posed and placed:
 //! lengths and places are those of the scene. `amount` is how far along the list the body is
 //! ([`sculpt::partial`]); a track makes the edits happen over time. The tool of a stamp is
-//! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out.
+//! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out. With `remesh = true` the body is
+//! split, before the scene starts, wherever its shape after all edits needs more triangles
+//! ([`mesh::refine`](crate::mesh::refine)): the whole take has one connectivity.
 //!
 //! # Limits
 //!
@@ -38,14 +40,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{LoadError, Moment};
 use crate::Run;
-use crate::mesh::TriMesh;
+use crate::mesh::{TriMesh, refine};
 use crate::rig::Body;
 use crate::scene::document::{Field, Range, Table};
 use crate::scene::{Problem, Source, Unit, Value};
-use crate::sculpt::{self, OnContact, Op, Stamp, ToolShape};
+use crate::sculpt::{self, OnContact, Op, RefineError, Stamp, ToolShape};
 
 /// Keys of edits under which a row of numbers is not a point: values and vertices.
 const ROWS: [&str; 3] = ["values", "inner", "outer"];
+
+/// How far the middle of an edge may land beside the middle of its ends, as a share of the body's size: a
+/// scene moves all vertices in every frame, so a body is refined less than one that is written once.
+const TOLERANCE: f32 = 2e-4;
 
 /// The words for what to do on a contact.
 const ON_CONTACT: [(&str, OnContact); 3] =
@@ -66,6 +72,10 @@ pub struct Params {
     /// [`sculpt::Params`]. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<String>,
+    /// Split triangles at rest wherever the edited shape needs them finer; for bodies that do not move
+    /// otherwise. Default: no.
+    #[serde(default)]
+    pub remesh: bool,
     /// The edits, in order. Default: none.
     #[serde(rename = "op", default)]
     pub ops: Vec<Op>,
@@ -75,13 +85,13 @@ impl Default for Params {
     fn default() -> Self {
         let on_contact = OnContact::default();
         let amount = Value::Number(1.0);
-        Self { amount, exact_volume: false, on_contact, mask: None, ops: Vec::new() }
+        Self { amount, exact_volume: false, on_contact, mask: None, remesh: false, ops: Vec::new() }
     }
 }
 
 impl Params {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "amount", "exact_volume", "on_contact", "mask", "op"])?;
+        table.only(&["kind", "amount", "exact_volume", "on_contact", "mask", "remesh", "op"])?;
         let default = Self::default();
         let share = Range { least: 0.0, most: 1.0 };
         let ops = table.need("op")?;
@@ -96,6 +106,7 @@ impl Params {
                 .get("on_contact")
                 .map_or(Ok(default.on_contact), |f| f.choice(&ON_CONTACT))?,
             mask: table.get("mask").map(|f| f.name()).transpose()?,
+            remesh: table.get("remesh").map_or(Ok(default.remesh), |f| f.flag())?,
             ops: ops.tables("[[asset.modifier.op]]")?.iter().map(read).collect::<Result<_, _>>()?,
         })
     }
@@ -127,6 +138,14 @@ impl Params {
             _ => None,
         };
         self.ops.iter().filter_map(tool).collect()
+    }
+
+    /// The placed body at rest, split as far as the edited shape needs it.
+    pub(crate) fn refined(&self, mesh: &TriMesh, run: &Run<'_>) -> Result<TriMesh, RefineError> {
+        let quiet = Run { progress: None, ..*run };
+        let fineness =
+            refine::Params { tolerance_rel_bbox: TOLERANCE, ..refine::Params::default() };
+        sculpt::refined(mesh, &self.ops, &fineness, &quiet)
     }
 
     pub(super) fn check(&self, body: &Body) -> Result<(), String> {

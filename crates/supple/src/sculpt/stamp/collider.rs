@@ -51,8 +51,8 @@ pub(super) struct Collider {
 }
 
 impl Collider {
-    pub(super) fn new((positions, triangles): (Vec<Vec3>, &[[u32; 3]]), run: &Run<'_>) -> Self {
-        let winding = Winding::new(&positions, triangles, run);
+    pub(super) fn new(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Self {
+        let winding = Winding::new(positions, triangles, run);
         let bounds = winding.bvh().bounds().unwrap_or(Bounds::EMPTY);
         Self { winding, bounds }
     }

@@ -38,9 +38,11 @@ use glam::{DMat3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::Done;
-use super::error::{Problem, check_fade, check_finite, check_point, check_positive, check_share};
+use super::error::{
+    Problem, check_fade, check_finite, check_point, check_positive, check_share, direction,
+};
 use super::path::Stage;
-use super::tool::Keep;
+use super::tool::{Keep, Mirror};
 use crate::Run;
 use crate::field::motion::rotation;
 use crate::field::{Flow, Phase};
@@ -106,6 +108,8 @@ pub struct Stamp {
     pub lateral: f32,
     /// Places that stay as they are, even if the tool enters them. None by default.
     pub keep: Vec<Keep>,
+    /// Do the same on the other side of a plane, with the tool's mirror image. Not by default.
+    pub mirror: Option<Mirror>,
 }
 
 impl Default for Stamp {
@@ -121,6 +125,7 @@ impl Default for Stamp {
             step: None,
             lateral: 1.0,
             keep: Vec::new(),
+            mirror: None,
         }
     }
 }
@@ -165,6 +170,7 @@ impl Stamp {
             check_positive("the step", step)?;
         }
         self.keep.iter().try_for_each(|keep| keep.fade().map(drop))?;
+        self.reflection()?;
         match &self.tool {
             ToolShape::Mesh { positions, triangles } => {
                 collider::check(positions, triangles, &Run::default())
@@ -184,14 +190,29 @@ impl Stamp {
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "a tool meets surfaces" });
         }
-        let collider = Collider::new(self.placed_tool()?, run);
-        let held = collider.inside(positions, triangles, run)?;
-        let mut stroke = Stroke { stamp: self, collider, triangles, held, params, run };
-        stroke.go(positions)
+        let mut tools = Vec::new();
+        for reflection in std::iter::once(None).chain(self.reflection()?.map(Some)) {
+            let (mut placed, mut faces) = self.placed_tool()?;
+            if let Some(plane) = &reflection {
+                placed.iter_mut().for_each(|p| *p = plane.point(*p));
+                faces.iter_mut().for_each(|face| face.swap(1, 2));
+            }
+            let collider = Collider::new(&placed, &faces, run);
+            let held = collider.inside(positions, triangles, run)?;
+            tools.push(Moving { collider, held, reflection });
+        }
+        Stroke { stamp: self, tools, triangles, params, run }.go(positions)
+    }
+
+    /// The plane of the mirror, if there is one.
+    fn reflection(&self) -> Result<Option<Reflection>, Problem> {
+        let Some(Mirror { origin, normal }) = self.mirror else { return Ok(None) };
+        check_point("the mirror's origin", origin)?;
+        Ok(Some(Reflection { origin, normal: direction("the mirror's normal", normal)? }))
     }
 
     /// The tool's mesh where it starts.
-    fn placed_tool(&self) -> Result<(Vec<Vec3>, &[[u32; 3]]), Problem> {
+    fn placed_tool(&self) -> Result<(Vec<Vec3>, Vec<[u32; 3]>), Problem> {
         let (positions, triangles) = match &self.tool {
             ToolShape::Mesh { positions, triangles } => (positions, triangles),
             ToolShape::File(name) | ToolShape::Zoo(name) => {
@@ -201,7 +222,7 @@ impl Stamp {
         let turn = self.turn();
         let (scale, from) = (f64::from(self.scale), self.from.as_dvec3());
         let place = |p: &Vec3| (from + turn * (scale * p.as_dvec3())).as_vec3();
-        Ok((positions.iter().map(place).collect(), triangles))
+        Ok((positions.iter().map(place).collect(), triangles.clone()))
     }
 
     fn turn(&self) -> DMat3 {
@@ -221,13 +242,43 @@ impl Stamp {
     }
 }
 
+/// The plane that a mirror image is seen in.
+#[derive(Clone, Copy, Debug)]
+struct Reflection {
+    origin: Vec3,
+    normal: Vec3,
+}
+
+impl Reflection {
+    fn point(&self, p: Vec3) -> Vec3 {
+        self.origin + self.vector(p - self.origin)
+    }
+
+    fn vector(&self, v: Vec3) -> Vec3 {
+        v - 2.0 * self.normal.dot(v) * self.normal
+    }
+}
+
+/// The tool, or its mirror image.
+struct Moving {
+    collider: Collider,
+    /// Triangles that were inside at the start and move along.
+    held: Vec<u32>,
+    reflection: Option<Reflection>,
+}
+
+impl Moving {
+    /// A displacement of the stamp, as this one makes it.
+    fn by(&self, displacement: Vec3) -> Vec3 {
+        self.reflection.map_or(displacement, |plane| plane.vector(displacement))
+    }
+}
+
 /// A stamp on its way.
 struct Stroke<'a> {
     stamp: &'a Stamp,
-    collider: Collider,
+    tools: Vec<Moving>,
     triangles: &'a [[u32; 3]],
-    /// Triangles that were inside the tool at the start and move along with it.
-    held: Vec<u32>,
     params: &'a pathline::Params,
     run: &'a Run<'a>,
 }
@@ -242,8 +293,9 @@ struct Pushed {
 }
 
 impl Stroke<'_> {
-    fn go(&mut self, positions: &mut [Vec3]) -> Result<Done, Problem> {
-        let step = self.stamp.step(self.collider.thickness())?;
+    fn go(&self, positions: &mut [Vec3]) -> Result<Done, Problem> {
+        let thickness = self.tools.iter().map(|tool| tool.collider.thickness());
+        let step = self.stamp.step(thickness.fold(f32::INFINITY, f32::min))?;
         let (mut flow, mut report, mut entered) = (Flow::default(), pathline::Report::default(), 0);
         let mut start = Vec3::ZERO;
         for &leg in &self.stamp.by {
@@ -263,37 +315,81 @@ impl Stroke<'_> {
         Ok(Done { stage: Stage::Flow(flow), taken: report, warnings: self.warnings(entered) })
     }
 
-    /// One step of the tool, from one displacement to the next.
+    /// One step of the tools, from one displacement to the next.
     fn push(&self, positions: &mut [Vec3], from: Vec3, to: Vec3) -> Result<Pushed, Problem> {
-        let ahead = to - from + AHEAD * (to - from);
-        let mut contact =
-            self.collider.swept(positions, self.triangles, [from, ahead], self.run)?;
-        merge(&mut contact, &self.held);
-        if contact.is_empty() {
+        let mut contacts = Vec::with_capacity(self.tools.len());
+        for tool in &self.tools {
+            let way = [tool.by(from), (1.0 + AHEAD) * tool.by(to - from)];
+            let mut contact = tool.collider.swept(positions, self.triangles, way, self.run)?;
+            merge(&mut contact, &tool.held);
+            contacts.push(contact);
+        }
+        if contacts.iter().all(Vec::is_empty) {
             return Ok(Pushed::default());
         }
         let before = positions.to_vec();
         for repeat in 0..=REPEATS {
-            let footprint = Footprint::new(self.stamp.outer, &before, self.triangles, &contact);
-            let phases = footprint.phases(self.stamp, to - from)?;
-            let flow = Flow { phases };
+            let flow = Flow { phases: self.phases(&before, &contacts, to - from)? };
             let quiet = Run { progress: None, ..*self.run };
             let report =
                 pathline::advect(positions, &flow, self.params, Direction::Forward, &quiet)?;
-            let entered = self.collider.met(positions, self.triangles, to, &contact, self.run)?;
-            if entered.is_empty() || repeat == REPEATS {
-                return Ok(Pushed { phases: flow.phases, report, entered: entered.len() });
+            let entered = self.entered(positions, &contacts, to)?;
+            let count = entered.iter().map(Vec::len).sum();
+            if count == 0 || repeat == REPEATS {
+                return Ok(Pushed { phases: flow.phases, report, entered: count });
             }
             positions.copy_from_slice(&before);
-            merge(&mut contact, &entered);
+            for (contact, more) in contacts.iter_mut().zip(&entered) {
+                merge(contact, more);
+            }
         }
         Ok(Pushed::default())
     }
 
+    /// The motion of the contacts. Those of one tool do not reach each other; those of a tool and its
+    /// mirror image may, and then move at the same time.
+    fn phases(
+        &self,
+        positions: &[Vec3],
+        contacts: &[Vec<u32>],
+        shift: Vec3,
+    ) -> Result<Vec<Phase>, Problem> {
+        let mut phases: Vec<Phase> = Vec::new();
+        for (tool, contact) in self.tools.iter().zip(contacts) {
+            let footprint = Footprint::new(self.stamp.outer, positions, self.triangles, contact);
+            let own = footprint.phases(self.stamp, tool.by(shift))?;
+            match (phases.first_mut(), tool.reflection) {
+                (Some(first), Some(_)) => {
+                    first.fields.extend(own.into_iter().flat_map(|phase| phase.fields));
+                }
+                _ if self.tools.len() > 1 => {
+                    let fields = own.into_iter().flat_map(|phase| phase.fields).collect();
+                    phases.push(Phase { fields, duration: 1.0 });
+                }
+                _ => phases = own,
+            }
+        }
+        phases.retain(|phase| !phase.fields.is_empty());
+        Ok(phases)
+    }
+
+    /// Triangles that each tool meets beside those in contact with it.
+    fn entered(
+        &self,
+        positions: &[Vec3],
+        contacts: &[Vec<u32>],
+        to: Vec3,
+    ) -> Result<Vec<Vec<u32>>, Problem> {
+        let met = |(tool, contact): (&Moving, &Vec<u32>)| {
+            tool.collider.met(positions, self.triangles, tool.by(to), contact, self.run)
+        };
+        Ok(self.tools.iter().zip(contacts).map(met).collect::<Result<_, _>>()?)
+    }
+
     fn warnings(&self, entered: usize) -> Vec<String> {
         let mut warnings = Vec::new();
-        if !self.held.is_empty() {
-            let count = self.held.len();
+        let count: usize = self.tools.iter().map(|tool| tool.held.len()).sum();
+        if count > 0 {
             warnings.push(format!(
                 "{count} triangles start inside the tool and move along with it: start it outside"
             ));
