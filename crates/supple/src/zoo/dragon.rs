@@ -69,7 +69,7 @@ fn horn() -> Limb {
 /// Folded: a skin beside the back, and a claw at its front.
 fn wing() -> Limb {
     let local = turn_y(6.0) * turn_z(32.0);
-    Limb::new(0.06, 0.04, WING).turned([0.29, 1.02, -0.14], [0.06, 0.27, 0.46], local).cone(
+    Limb::new(0.08, 0.04, WING).turned([0.29, 1.02, -0.14], [0.06, 0.27, 0.44], local).cone(
         [0.31, 1.06, 0.02],
         0.055,
         [0.43, 1.30, 0.26],
