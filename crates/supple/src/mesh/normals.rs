@@ -45,9 +45,6 @@ const BATCH: usize = 1 << 16;
 /// Blocks weighed in one task.
 const BLOCKS_A_TASK: usize = 16;
 
-/// Up to so many threads, one of them adds up triangle by triangle faster than all do vertex by vertex.
-const FEW_THREADS: usize = 2;
-
 /// Sixteen triangles.
 #[derive(Clone, Copy)]
 struct Weighed {
@@ -201,7 +198,8 @@ impl Shading {
         normals.resize(positions.len(), Vec3::ZERO);
         Weigh { positions, triangles, origin: centroid(positions, run) }.all(weighed, run);
         *volume = volume_of(weighed.iter().map(|w| w.six_volumes));
-        if run.thread_count() <= FEW_THREADS {
+        // Alone, a thread adds up triangle by triangle faster than vertex by vertex.
+        if run.thread_count() == 1 {
             sums.clear();
             sums.resize(positions.len(), Vec3A::ZERO);
             add_up(triangles, weighed, sums);

@@ -277,7 +277,10 @@ impl Player {
         let state = between.as_ref().unwrap_or(&self.state);
         let colliders = self.arena.places(&self.cast, state, when.secs);
         let shot = Shot { state, secs: when.secs, colliders: &colliders, shaded };
-        let played = run.map_tasks(self.cast.len(), |i| self.play_body(i, &shot, run));
+        // Where there are bodies enough for all threads, each of them is one thread's work.
+        let is_crowd = self.cast.len() >= 2 * run.thread_count();
+        let inside = if is_crowd { Run { threads: None, ..*run } } else { *run };
+        let played = run.map_tasks(self.cast.len(), |i| self.play_body(i, &shot, &inside));
         let mut bodies = Vec::with_capacity(self.cast.len());
         for played in played {
             let Played { body, volume_error, warnings, secondary, contact } = played?;
