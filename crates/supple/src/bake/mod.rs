@@ -232,9 +232,17 @@ impl Baked {
             *worst = larger.or(*worst);
         }
         for warning in report.warnings {
-            if !self.warnings.iter().any(|w| w.ends_with(&warning)) {
+            let told =
+                |w: &String| w.split_once(": ").is_some_and(|(_, w)| gist(w) == gist(&warning));
+            if !self.warnings.iter().any(told) {
                 self.warnings.push(format!("frame {frame}: {warning}"));
             }
         }
     }
+}
+
+/// Who a warning is about, and what it says without its numbers, which change from frame to frame.
+fn gist(warning: &str) -> (&str, String) {
+    let (who, what) = warning.split_once(": ").unwrap_or(("", warning));
+    (who, what.chars().filter(|c| !c.is_ascii_digit() && !"+-.".contains(*c)).collect())
 }

@@ -305,7 +305,6 @@ impl Player {
         let touches = contacts.touch(i as u32);
         let before = touches.then(|| volume(&positions, triangles, run));
         let mut contact = self.arena.give_way(i, contacts, shot.colliders, &mut positions, run);
-        warnings.extend(contact_warning(&cast.actor.name, &contact));
         warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
@@ -314,6 +313,7 @@ impl Player {
         if let (Some(before), Some(rest)) = (before, cast.rest_volume) {
             contact.volume_change = (now - before) / rest;
         }
+        warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
         let body = BodyFrame { positions, normals, guides };
         Ok(Played { body, volume_error, warnings, secondary, contact })
@@ -403,14 +403,26 @@ struct Shot<'a> {
     shaded: bool,
 }
 
-fn contact_warning(name: &str, contact: &contact::Report) -> Option<String> {
-    (contact.projected > 0).then(|| {
+/// A share of the volume that contacts may take or give before a person should know.
+const MUCH_VOLUME: f64 = 0.01;
+
+fn contact_warnings(name: &str, contact: &contact::Report) -> impl Iterator<Item = String> {
+    let projected = (contact.projected > 0).then(|| {
         format!(
             "asset '{name}': {} vertices were still inside a collider after {} passes and were moved out \
              by up to {:.2e}",
             contact.projected, contact.passes, contact.farthest
         )
-    })
+    });
+    let change = contact.volume_change;
+    let swollen = (change.abs() > MUCH_VOLUME).then(|| {
+        format!(
+            "asset '{name}': contacts change its volume by {:+.1} %; a finer mesh, softer contacts \
+             (contact_frequency) or more room help",
+            100.0 * change
+        )
+    });
+    projected.into_iter().chain(swollen)
 }
 
 /// A state that belongs to another scene.

@@ -65,7 +65,8 @@ pub struct Contact {
     pub softness: f64,
     /// Whether it collides with other assets that have this set. Default: yes.
     pub others: bool,
-    /// Whether its segments collide with each other. Default: no.
+    /// Whether its segments collide with each other. Default: no. For a few compact segments that meet from
+    /// outside; a body whose segments overlap at rest, such as legs in a trunk, swells: a bake warns then.
     pub itself: bool,
 }
 
