@@ -129,7 +129,6 @@ pub struct Buffers {
     weighed: Vec<Weighed>,
     sums: Vec<Vec3A>,
     normals: Vec<Vec3>,
-    volume: f64,
 }
 
 impl std::fmt::Debug for Buffers {
@@ -149,7 +148,7 @@ impl Buffers {
     /// [`volume`](crate::mesh::volume::volume), at almost no cost.
     #[must_use]
     pub fn volume(&self) -> f64 {
-        self.volume
+        volume_of(self.weighed.iter().map(|w| w.six_volumes))
     }
 }
 
@@ -193,11 +192,10 @@ impl Shading {
     ) -> &'b [Vec3] {
         assert_eq!(positions.len() + 1, self.starts.len(), "the vertices it was made for");
         assert_eq!(3 * triangles.len(), self.corners.len(), "the triangles it was made for");
-        let Buffers { weighed, sums, normals, volume } = buffers;
+        let Buffers { weighed, sums, normals } = buffers;
         weighed.resize(triangles.len().div_ceil(WIDTH), Weighed::NONE);
         normals.resize(positions.len(), Vec3::ZERO);
         Weigh { positions, triangles, origin: centroid(positions, run) }.all(weighed, run);
-        *volume = volume_of(weighed.iter().map(|w| w.six_volumes));
         // Alone, a thread adds up triangle by triangle faster than vertex by vertex.
         if run.thread_count() == 1 {
             sums.clear();
