@@ -74,7 +74,8 @@ impl Run<'_> {
         }
     }
 
-    /// Runs `f` inside the pool, so that nested parallel work uses it.
+    /// Runs `f` inside the pool, so that nested parallel work uses it. Worth it around many short pieces of
+    /// parallel work: from outside, each would wake a thread of the pool and wait for it.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         match self.threads {
             Some(pool) => pool.install(f),

@@ -20,6 +20,7 @@
 use glam::{DVec3, Vec3};
 
 use super::jet::Jet;
+use super::lanes::Lanes;
 
 /// `e` and `f` about a centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,6 +99,35 @@ impl Generator {
         let f = self.linear.dot(xi) + self.radial * out.dot(out);
         let grad_f = self.linear + 2.0 * self.radial * out;
         (e, grad_e, f, grad_f)
+    }
+
+    /// Adds the integrals of `½β²(e∇f − f∇e)` along straight ways, with β at their start, middle and end, by
+    /// Simpson's rule. Along a line `e` and `f` are parabolas.
+    #[inline(always)]
+    pub(crate) fn add_circulation<const L: usize>(
+        &self,
+        from: &Lanes<L>,
+        way: &Lanes<L>,
+        beta: &[[f32; L]; 3],
+        sums: &mut [f32; L],
+    ) {
+        let [e1, e2] = self.rise;
+        for i in 0..L {
+            let (xi, way) = (from.get(i) - self.center, way.get(i));
+            let (h, rise) = (self.axis.dot(xi), self.axis.dot(way));
+            let f0 = self.linear.dot(xi) + self.radial * (xi.dot(xi) - h * h);
+            let f1 = self.linear.dot(way) + 2.0 * self.radial * (xi.dot(way) - h * rise);
+            let f2 = self.radial * (way.dot(way) - rise * rise);
+            let mut sum = 0.0;
+            for (k, weight) in [1.0, 4.0, 1.0].into_iter().enumerate() {
+                let t = 0.5 * k as f32;
+                let h = h + t * rise;
+                let (e, slope) = ((e1 + e2 * h) * h, (e1 + 2.0 * e2 * h) * rise);
+                let (f, df) = (f0 + t * (f1 + t * f2), f1 + 2.0 * t * f2);
+                sum += weight * beta[k][i] * beta[k][i] * (e * df - f * slope);
+            }
+            sums[i] += sum / 12.0;
+        }
     }
 
     /// `e` and `f` with their derivatives.

@@ -320,6 +320,30 @@ impl PosedField<'_> {
         self.add_blended(&beta, x, v);
     }
 
+    /// Adds the integrals of `½β²(e∇f − f∇e)` along straight ways, with `β` multiplied by what was painted at
+    /// their start, middle and end.
+    #[inline(always)]
+    pub(crate) fn add_circulation<const L: usize>(
+        &self,
+        painted: &[[f32; L]; 3],
+        from: &Lanes<L>,
+        way: &Lanes<L>,
+        sums: &mut [f32; L],
+    ) {
+        let mut beta = *painted;
+        for (k, beta) in beta.iter_mut().enumerate() {
+            let mut x = *from;
+            for i in 0..L {
+                x.set(i, from.get(i) + 0.5 * k as f32 * way.get(i));
+            }
+            let inside = self.blend(&x).value;
+            for i in 0..L {
+                beta[i] *= inside[i];
+            }
+        }
+        self.generator.add_circulation(from, way, &beta, sums);
+    }
+
     /// `β` in each lane.
     #[inline(always)]
     fn blend<const L: usize>(&self, x: &Lanes<L>) -> ScalarLanes<L> {

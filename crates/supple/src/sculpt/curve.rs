@@ -4,13 +4,17 @@
 //!
 //! Every vertex has a value s: 0 moves fully, 1 stays, and between them the motion fades with
 //! `β = 1 − b(s)`. s is given on the surface and stays with the vertices; its gradient is estimated
-//! from the neighbours by least squares with no part along the normal, then smoothed. The motion is that
+//! from the neighbours by least squares with no part across the surface, then smoothed. The motion is that
 //! of the curve's Frenet frame, with a twist added about the tangent.
 //!
 //! # Where we differ from the paper
 //!
 //! - The velocities of all vertices together are one ordinary differential equation, solved with order
-//!   three: the gradient is estimated twice in a Runge–Kutta step. Once a step is of order one only.
+//!   three. Gradients estimated once a step, as printed, give order one.
+//! - s is taken not to change along a mean of the normals over a fixed share of the fade, not along each
+//!   vertex' own normal: with that, ripples grow the faster the finer the mesh is.
+//! - The volume of a closed mesh does not change beyond the error of the steps: what flows through each
+//!   triangle is known without any gradient, and what the estimated velocities lack is made up for.
 //! - The part that moves fully is carried rigidly, from a frame integrated in f64.
 //! - (4.8) and (4.9) are printed with the wrong speed and (4.6) is singular where the curve is straight;
 //!   see [`field::generator`](crate::field::generator).
@@ -254,7 +258,7 @@ impl Curve {
         let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let core = ride.turn();
         let rest = positions.to_vec();
-        let surface = Surface::new(&values, fade, triangles, self.smoothing);
+        let surface = Surface::new(positions, &values, fade, triangles, self.smoothing);
         let pace = Pace { steps, until: ride.until, piece: steps / ride.pieces() };
         let taken = surface.follow(positions, &ride, pace, run)?;
         run.for_each(positions, |i, x| {

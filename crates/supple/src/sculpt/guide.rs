@@ -232,7 +232,7 @@ impl Ride {
     }
 
     /// The generators of the motion at a time: along the curve, and the twist if there is one.
-    pub(super) fn generators(&self, t: f64) -> [Generator; 2] {
+    pub(super) fn generators(&self, t: f64) -> Vec<Generator> {
         match &self.way {
             Way::Along { curve, orientation } => {
                 let [c, dc, ddc] = curve.at(t).map(|v| v.as_vec3());
@@ -241,14 +241,16 @@ impl Ride {
                     Orientation::Keep => Generator::translation(c, dc),
                 };
                 let tangent = dc.normalize_or(Vec3::X);
-                let twist = if dc.length_squared() > 0.0 { self.twist as f32 } else { 0.0 };
-                let behind = c - self.behind as f32 * tangent;
-                [along, Generator::rotation(behind, tangent, twist)]
+                let mut generators = vec![along];
+                if dc.length_squared() > 0.0 && self.twist != 0.0 {
+                    let behind = c - self.behind as f32 * tangent;
+                    generators.push(Generator::rotation(behind, tangent, self.twist as f32));
+                }
+                generators
             }
             Way::Turn { center, axis, radians } => {
                 let (center, axis) = (center.as_vec3(), axis.as_vec3());
-                let turn = Generator::rotation(center, axis, *radians as f32);
-                [turn, Generator::translation(center, Vec3::ZERO)]
+                vec![Generator::rotation(center, axis, *radians as f32)]
             }
         }
     }

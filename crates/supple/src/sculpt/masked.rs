@@ -39,11 +39,11 @@ pub(super) struct Masked<'a> {
 impl<'a> Masked<'a> {
     pub(super) fn new(
         mask: &'a [f32],
-        vertices: usize,
+        positions: &[Vec3],
         triangles: &[[u32; 3]],
     ) -> Result<Self, Problem> {
-        if mask.len() != vertices {
-            return Err(Problem::MaskLength { given: mask.len(), vertices });
+        if mask.len() != positions.len() {
+            return Err(Problem::MaskLength { given: mask.len(), vertices: positions.len() });
         }
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "a mask is painted on it" });
@@ -52,7 +52,8 @@ impl<'a> Masked<'a> {
             return Err(Problem::NotAShare { what: "a value of the mask", value });
         }
         let held: Vec<f32> = mask.iter().map(|m| 1.0 - m).collect();
-        Ok(Self { mask, surface: Surface::new(&held, |s| (1.0 - s, -1.0), triangles, SMOOTHING) })
+        let blend = |s: f32| (1.0 - s, -1.0);
+        Ok(Self { mask, surface: Surface::new(positions, &held, blend, triangles, SMOOTHING) })
     }
 
     /// Carries the surface along a flow.
@@ -87,6 +88,10 @@ impl<'a> Mover for &'a Phase {
         self.fields.iter().map(|field| field.at(t as f32)).collect()
     }
 
+    fn keeps_volume(&self) -> bool {
+        self.fields.iter().all(|field| field.lateral >= 1.0)
+    }
+
     #[inline(always)]
     fn velocity(
         fields: &Self::Posed,
@@ -98,6 +103,20 @@ impl<'a> Mover for &'a Phase {
             field.add_painted(painted, x, &mut v);
         }
         v
+    }
+
+    #[inline(always)]
+    fn circulation(
+        fields: &Self::Posed,
+        from: &Lanes<WIDTH>,
+        way: &Lanes<WIDTH>,
+        painted: &[[f32; WIDTH]; 3],
+    ) -> [f32; WIDTH] {
+        let mut sums = [0.0; WIDTH];
+        for field in fields {
+            field.add_circulation(painted, from, way, &mut sums);
+        }
+        sums
     }
 }
 

@@ -286,7 +286,7 @@ impl Op {
         params: &Params,
         run: &Run<'_>,
     ) -> Result<Done, Problem> {
-        let masked = Masked::new(&params.mask, positions.len(), triangles)?;
+        let masked = Masked::new(&params.mask, positions, triangles)?;
         let before = positions.to_vec();
         let params = &params.integration;
         let carry =
@@ -347,8 +347,7 @@ pub fn apply(
     run: &Run<'_>,
 ) -> Result<Outcome, Error> {
     let rest = positions.to_vec();
-    let result = apply_all(positions, triangles, ops, params, run);
-    match result {
+    match run.install(|| apply_all(positions, triangles, ops, params, run)) {
         Ok((path, told)) => {
             let measured = measure(&rest, positions, triangles, run);
             let Report { steps, contacts, warnings, .. } = told;

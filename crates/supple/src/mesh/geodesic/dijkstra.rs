@@ -35,6 +35,35 @@ pub fn distances(positions: &[Vec3], triangles: &[[u32; 3]], sources: &[u32]) ->
     Links::new(positions.len(), &ways).distances(sources)
 }
 
+/// Overlapping discs on a surface, with the distance of each of their vertices from the centre. Every vertex
+/// lies within three quarters of the radius of the centre of one.
+pub(crate) fn cover(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    radius: f32,
+) -> Vec<Vec<(u32, f32)>> {
+    let mut ways = along_edges(positions, triangles);
+    ways.extend(across_edges(positions, triangles));
+    let links = Links::new(positions.len(), &ways);
+    let mut distance = vec![f32::INFINITY; positions.len()];
+    let mut is_covered = vec![false; positions.len()];
+    let mut discs = Vec::new();
+    for center in 0..positions.len() {
+        if is_covered[center] {
+            continue;
+        }
+        let reached = links.spread(&[center as u32], radius, &mut distance);
+        let disc: Vec<_> = reached.iter().map(|&v| (v, distance[v as usize])).collect();
+        for &(v, d) in &disc {
+            is_covered[v as usize] |= d <= 0.75 * radius;
+            distance[v as usize] = f32::INFINITY;
+        }
+        is_covered[center] = true;
+        discs.push(disc);
+    }
+    discs
+}
+
 /// The same over edges alone: up to 15 % more, and never less than the true distance.
 pub(super) fn edge_distances(
     positions: &[Vec3],
@@ -79,6 +108,14 @@ impl Links {
 
     fn distances(&self, sources: &[u32]) -> Vec<f32> {
         let mut distance = vec![f32::INFINITY; self.starts.len() - 1];
+        self.spread(sources, f32::INFINITY, &mut distance);
+        distance
+    }
+
+    /// Lowers the distances of what is nearer to a source than the radius; returns what was reached, each
+    /// vertex once, in the order of its distance.
+    fn spread(&self, sources: &[u32], radius: f32, distance: &mut [f32]) -> Vec<u32> {
+        let mut reached = Vec::new();
         let mut queue = BinaryHeap::new();
         for &source in sources {
             distance[source as usize] = 0.0;
@@ -86,19 +123,20 @@ impl Links {
         }
         while let Some(Reverse((Order(d), vertex))) = queue.pop() {
             let v = vertex as usize;
-            if d > distance[v] {
+            if d > distance[v] || reached.last() == Some(&vertex) {
                 continue;
             }
+            reached.push(vertex);
             for &(next, length) in &self.links[self.starts[v] as usize..self.starts[v + 1] as usize]
             {
                 let through = d + length;
-                if through < distance[next as usize] {
+                if through < distance[next as usize] && through < radius {
                     distance[next as usize] = through;
                     queue.push(Reverse((Order(through), next)));
                 }
             }
         }
-        distance
+        reached
     }
 }
 

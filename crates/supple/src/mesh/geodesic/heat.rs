@@ -190,11 +190,13 @@ impl Solver {
             let place = heat.get_mut(vertex as usize);
             *place.ok_or(Error::NoSuchVertex { vertex, vertices })? = 1.0;
         }
-        self.heat.solve(&mut heat, run);
-        run.check()?;
-        let mut distance = self.divergence(&heat, run);
-        self.distance.solve(&mut distance, run);
-        Ok(self.zeroed_at(&distance, sources))
+        run.install(|| {
+            self.heat.solve(&mut heat, run);
+            run.check()?;
+            let mut distance = self.divergence(&heat, run);
+            self.distance.solve(&mut distance, run);
+            Ok(self.zeroed_at(&distance, sources))
+        })
     }
 
     /// What flows out of each vertex's surroundings along the gradient of a distance.

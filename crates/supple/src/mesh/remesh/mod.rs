@@ -211,6 +211,14 @@ impl Lengths {
 ///
 /// [`Error`] says what is wrong with the mesh or the parameters.
 pub fn remesh(mesh: &TriMesh, params: &Params, run: &Run<'_>) -> Result<(TriMesh, Report), Error> {
+    run.install(|| remesh_inside(mesh, params, run))
+}
+
+fn remesh_inside(
+    mesh: &TriMesh,
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<(TriMesh, Report), Error> {
     mesh.validate()?;
     let mut length = wanted_length(mesh, params, run)?;
     check_size(mesh, length, run)?;

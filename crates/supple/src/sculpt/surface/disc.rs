@@ -1,0 +1,160 @@
+//! Overlapping discs that cover a surface, of a size that depends on the width of the fade and not on the
+//! triangles: what is averaged over them is the same on a finer mesh.
+
+use std::iter::Sum;
+use std::ops::Mul;
+
+use glam::Vec3;
+
+use crate::Run;
+use crate::mesh::geodesic::dijkstra;
+
+/// Radius of a disc as a share of the width of the fade.
+const REACH: f32 = 0.125;
+
+/// Discs a thread works on at a time.
+const TASK: usize = 8;
+
+/// An entry of a sparse matrix.
+#[derive(Clone, Copy)]
+struct Share {
+    of: u32,
+    weight: f32,
+}
+
+/// Rows of shares.
+#[derive(Default)]
+struct Table {
+    ends: Vec<u32>,
+    shares: Vec<Share>,
+}
+
+impl Table {
+    fn push(&mut self, row: impl IntoIterator<Item = Share>) {
+        self.shares.extend(row);
+        self.ends.push(self.shares.len() as u32);
+    }
+
+    /// The weighted sum of a row.
+    #[inline(always)]
+    fn sum<T: Copy + Mul<f32, Output = T> + Sum>(&self, row: usize, of: &[T]) -> T {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        let shares = &self.shares[start as usize..self.ends[row] as usize];
+        shares.iter().map(|s| of[s.of as usize] * s.weight).sum()
+    }
+}
+
+/// The discs, and how much each vertex belongs to each: its shares add up to one.
+pub(super) struct Discs {
+    /// The vertices of each disc.
+    members: Table,
+    /// The discs of each vertex.
+    vertices: Table,
+}
+
+impl Discs {
+    /// For the first `moving` vertices of a surface.
+    pub(super) fn new(
+        positions: &[Vec3],
+        values: &[f32],
+        triangles: &[[u32; 3]],
+        moving: usize,
+    ) -> Self {
+        let radius = REACH * fade_width(positions, values, triangles);
+        let mut rows = vec![Vec::new(); moving];
+        let discs = dijkstra::cover(positions, triangles, radius);
+        for (number, disc) in (0..).zip(&discs) {
+            for &(v, distance) in disc.iter().filter(|(v, _)| (*v as usize) < moving) {
+                let inside = (1.0 - (distance / radius).powi(2)).max(0.0);
+                // The centre counts even if the disc has no size.
+                let weight = if distance > 0.0 { inside * inside } else { 1.0 };
+                rows[v as usize].push(Share { of: number, weight });
+            }
+        }
+        let mut of_disc = vec![Vec::new(); discs.len()];
+        let (mut members, mut vertices) = (Table::default(), Table::default());
+        for (v, row) in (0..).zip(rows) {
+            let all: f32 = row.iter().map(|share| share.weight).sum();
+            let shared = row.into_iter().map(|s| Share { weight: s.weight / all, ..s });
+            vertices.push(shared.inspect(|share| {
+                of_disc[share.of as usize].push(Share { of: v, ..*share });
+            }));
+        }
+        of_disc.into_iter().for_each(|row| members.push(row));
+        Self { members, vertices }
+    }
+
+    /// The sum over each disc of its vertices' shares.
+    pub(super) fn sums<T>(&self, of: &[T], run: &Run<'_>) -> Vec<T>
+    where
+        T: Copy + Default + Mul<f32, Output = T> + Sum + Send + Sync,
+    {
+        let mut sums = vec![T::default(); self.members.ends.len()];
+        run.for_each_piece(&mut sums, TASK, |start, sums| {
+            for (d, sum) in (start..).zip(sums) {
+                *sum = self.members.sum(d, of);
+            }
+        });
+        sums
+    }
+
+    /// The mean over the discs of a vertex; the default beyond the last.
+    #[inline(always)]
+    pub(super) fn mean<T>(&self, vertex: usize, of: &[T]) -> T
+    where
+        T: Copy + Default + Mul<f32, Output = T> + Sum,
+    {
+        if vertex < self.vertices.ends.len() { self.vertices.sum(vertex, of) } else { T::default() }
+    }
+}
+
+/// How long it takes s to go from 0 to 1, on average over the area.
+fn fade_width(positions: &[Vec3], values: &[f32], triangles: &[[u32; 3]]) -> f32 {
+    let (mut area, mut change) = (0.0_f64, 0.0_f64);
+    for corners in triangles.iter().map(|t| t.map(|i| i as usize)) {
+        let [a, b, c] = corners.map(|i| positions[i]);
+        let [u, v, w] = corners.map(|i| values[i]);
+        if u.min(v).min(w) < 1.0 && u.max(v).max(w) > 0.0 {
+            // The area times the gradient, turned by a right angle within the triangle.
+            let turned = 0.5 * (u * (c - b) + v * (a - c) + w * (b - a));
+            area += 0.5 * f64::from((b - a).cross(c - a).length());
+            change += f64::from(turned.length());
+        }
+    }
+    if change > 0.0 { (area / change) as f32 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zoo;
+
+    fn bar() -> (crate::TriMesh, Vec<f32>) {
+        let size = zoo::Size { triangles: Some(3000) };
+        let mesh = zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0);
+        let values = mesh.positions.iter().map(|p| 0.5 + 0.1 * p.x).collect();
+        (mesh, values)
+    }
+
+    #[test]
+    fn the_width_of_a_linear_fade_is_its_length() {
+        let (mesh, values) = bar();
+        let width = fade_width(&mesh.positions, &values, &mesh.triangles);
+        // The two ends, across which s does not change, count as well.
+        assert!((10.0..12.0).contains(&width), "{width}");
+    }
+
+    #[test]
+    fn the_shares_of_a_vertex_add_up_to_one() {
+        let (mesh, values) = bar();
+        let n = mesh.positions.len();
+        let discs = Discs::new(&mesh.positions, &values, &mesh.triangles, n);
+        let sums = discs.sums(&vec![1.0_f32; n], &Run::default());
+        assert!(sums.len() > 4 && sums.len() < n / 10, "{} discs", sums.len());
+        assert!((sums.iter().sum::<f32>() - n as f32).abs() < 1e-3 * n as f32, "nothing is lost");
+        let ones = vec![1.0_f32; sums.len()];
+        for v in 0..n {
+            assert!((discs.mean(v, &ones) - 1.0).abs() < 1e-5, "{v}");
+        }
+    }
+}
