@@ -79,16 +79,16 @@ mod tests {
                 surface.vertices.iter().map(|&i| mesh.positions[i as usize]).collect();
             let shapes = surface.shapes(&local, &Run::default());
             let means = means(&surface.discs, &shapes, &Run::default());
+            let on_top = |v: &usize| {
+                let p = local[*v];
+                p.x.abs() < 0.5 && p.z.abs() < 0.2 && p.y > 0.2
+            };
+            let tilt = |n: Vec3| n.normalize_or_zero().x.abs();
             let (mut before, mut after) = (0.0_f32, 0.0_f32);
-            for (b, shape) in shapes.iter().enumerate().take(surface.blocks.len()) {
-                let uprights = block(&surface.discs, b, &means, shape);
-                for i in 0..WIDTH.min(surface.moving - b * WIDTH) {
-                    let p = local[b * WIDTH + i];
-                    if p.x.abs() < 0.5 && p.z.abs() < 0.2 && p.y > 0.2 {
-                        before = before.max(shape.normal.get(i).normalize_or_zero().x.abs());
-                        after = after.max(uprights.get(i).x.abs());
-                    }
-                }
+            for v in (0..surface.moving).filter(on_top) {
+                let (b, i) = (v / WIDTH, v % WIDTH);
+                before = before.max(tilt(shapes[b].normal.get(i)));
+                after = after.max(tilt(block(&surface.discs, b, &means, &shapes[b]).get(i)));
             }
             assert!(before > 0.1 && after < 0.1 * before, "{before} {after}");
         }
