@@ -4,11 +4,14 @@ use anyhow::bail;
 use glam::Vec3;
 use supple::TriMesh;
 use supple::mesh::Values;
+use supple::mesh::measure::Bounds;
 use supple::player::Frame;
 use supple_gpu::camera::{Camera, Framing, Projection};
 use supple_gpu::compare::{self, Comparison};
 use supple_gpu::splat;
-use supple_gpu::view::{Body, Edge, Field, Label, Shading, View, Wireframe, aspect, range_of};
+use supple_gpu::view::{
+    Body, Edge, Field, Label, Shading, View, Wireframe, aspect, legend_room, range_of,
+};
 use supple_gpu::{Image, Renderer};
 
 use super::show::{Gathering, Show, Shown};
@@ -17,17 +20,29 @@ use super::{Args, Look};
 use crate::shell::Shell;
 
 /// Frames looked at to find a camera that holds the whole motion.
-const FRAMING_SAMPLES: usize = 12;
+const FRAMING_SAMPLES: usize = 24;
 
 /// A camera that stays where it is, the floor, and the meaning of colours.
 #[derive(Clone, Debug)]
 pub(super) struct Shot {
     look: Look,
     camera: Camera,
-    floor: Option<f32>,
-    range: Option<[f32; 2]>,
+    taken: Taken,
     /// For each body that is a cloud of points, how large they are drawn.
     splats: Vec<Option<f32>>,
+}
+
+/// What was seen in the frames of a shot.
+#[derive(Clone, Debug)]
+struct Taken {
+    /// What the bodies fill.
+    stage: Option<Bounds>,
+    /// Where the floor is.
+    floor: f32,
+    /// The smallest and the largest value of the field.
+    range: Option<[f32; 2]>,
+    /// What was to be shown and is not there.
+    missing: Vec<Show>,
 }
 
 impl Shot {
@@ -38,51 +53,41 @@ impl Shot {
         look: &Look,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
-        if stage.player().cast().iter().all(|cast| cast.body.mesh.positions.is_empty()) {
-            bail!("there is nothing to draw: name a mesh, a point cloud, or a scene with one");
-        }
-        let ratio = aspect(look.size);
-        let mut framing = match look.from {
-            Some(direction) if direction.length_squared() > 0.0 => {
-                Framing::new(direction, look.up, ratio)
-            }
-            Some(_) => bail!("--from 0,0,0 is no direction"),
-            None => Framing::three_quarter(look.up, ratio),
-        };
-        let mut floor = f32::INFINITY;
-        let mut range: Option<[f32; 2]> = None;
-        let mut missing = look.show.clone();
-        for &i in &sampled(frames) {
-            let frame = stage.frame(i, shell)?;
-            for (body, shown) in frame.bodies.iter().enumerate() {
-                framing.add(&shown.positions);
-                let lowest = shown.positions.iter().map(|p| p.dot(look.up));
-                floor = lowest.fold(floor, f32::min);
-                if let Some(values) = field_values(stage, &frame, body, look)? {
-                    let [lo, hi] = range_of(&values);
-                    range = Some(range.map_or([lo, hi], |[a, b]| [a.min(lo), b.max(hi)]));
-                }
-            }
-            for &kind in &look.show {
-                let shown = gathering(stage, &frame, look, None).gather(kind);
-                let solids = shown.solids();
-                framing.add(&solids);
-                framing.add(&shown.lines());
-                floor = solids.iter().map(|p| p.dot(look.up)).fold(floor, f32::min);
-                missing.retain(|m| *m != kind || shown.is_empty());
-            }
-            floor = ground(stage, &frame, look.up).unwrap_or(floor);
-        }
-        let nothing = |kind: &Show| format!("there are no {} to show", kind.name());
-        shell.warn("render", &missing.iter().map(nothing).collect::<Vec<_>>());
+        let framing = framing(look, look.from)?;
+        let (taken, framing) = scout(stage, frames, look, framing, shell)?;
         let camera = fixed_camera(stage, look).unwrap_or_else(|| framing.camera());
-        let floor = floor.is_finite().then_some(floor);
+        Ok(Self::with(stage, look, camera, taken, shell))
+    }
+
+    /// Sets the camera so that everything in a frame stays in the picture while it turns. The camera of
+    /// the scene or of the file says from where; where it stands must not matter on a turntable.
+    pub(super) fn turning(
+        stage: &mut Stage,
+        frame: u32,
+        look: &Look,
+        shell: &Shell,
+    ) -> anyhow::Result<Self> {
+        let fixed = fixed_camera(stage, look);
+        if let Some(camera) = fixed.filter(|_| look.eye.is_some()) {
+            let (taken, _) = scout(stage, &[frame], look, framing(look, None)?, shell)?;
+            return Ok(Self::with(stage, look, camera, taken, shell));
+        }
+        let direction = look.from.or(fixed.map(|c| c.back()));
+        let first = framing(look, direction)?;
+        let (taken, _) = scout(stage, &[frame], look, first.clone(), shell)?;
+        let middle = taken.stage.map_or(Vec3::ZERO, |b| 0.5 * (b.min + b.max));
+        let (_, framing) = scout(stage, &[frame], look, first.turning_about(middle), shell)?;
+        Ok(Self::with(stage, look, framing.camera(), taken, shell))
+    }
+
+    fn with(stage: &Stage, look: &Look, camera: Camera, taken: Taken, shell: &Shell) -> Self {
+        let nothing = |kind: &Show| format!("there are no {} to show", kind.name());
+        shell.warn("render", &taken.missing.iter().map(nothing).collect::<Vec<_>>());
         let splats = stage.player().cast().iter().map(|cast| {
             let mesh = &cast.rest.meshes[0];
             mesh.triangles.is_empty().then(|| splat::radius(&mesh.positions))
         });
-        let splats = splats.collect();
-        Ok(Self { look: look.clone(), camera, floor, range, splats })
+        Self { look: look.clone(), camera, taken, splats: splats.collect() }
     }
 
     pub(super) fn camera(&self) -> &Camera {
@@ -131,7 +136,9 @@ impl Shot {
             bodies,
             overlays: shown.iter().flat_map(|s| s.overlays.clone()).collect(),
             labels: labels.collect(),
-            floor: self.floor,
+            backdrop: self.look.backdrop.into(),
+            stage: self.taken.stage,
+            floor: self.taken.floor.is_finite().then_some(self.taken.floor),
             ..View::through(self.camera, self.look.size)
         })?)
     }
@@ -146,7 +153,70 @@ impl Shot {
     /// A field in colours that mean the same in every frame, explained once.
     fn field<'a>(&self, values: &'a [f32], body: usize) -> Field<'a> {
         let name = self.look.field.clone().unwrap_or_default();
-        Field { range: self.range, legend: body == 0, ..Field::new(name, values) }
+        Field { range: self.taken.range, legend: body == 0, ..Field::new(name, values) }
+    }
+}
+
+/// A framing from a direction, with room for the legend.
+fn framing(look: &Look, from: Option<Vec3>) -> anyhow::Result<Framing> {
+    let ratio = aspect(look.size);
+    let framing = match from {
+        Some(direction) if direction.length_squared() > 0.0 => {
+            Framing::new(direction, look.up, ratio)
+        }
+        Some(_) => bail!("--from 0,0,0 is no direction"),
+        None => Framing::three_quarter(look.up, ratio),
+    };
+    let room = if look.field.is_some() { legend_room(look.size) } else { 0.0 };
+    Ok(framing.with_room(room))
+}
+
+/// Looks at the frames before any picture is taken: shows them to the framing and notes what is there.
+fn scout(
+    stage: &mut Stage,
+    frames: &[u32],
+    look: &Look,
+    mut framing: Framing,
+    shell: &Shell,
+) -> anyhow::Result<(Taken, Framing)> {
+    if stage.player().cast().iter().all(|cast| cast.body.mesh.positions.is_empty()) {
+        bail!("there is nothing to draw: name a mesh, a point cloud, or a scene with one");
+    }
+    let missing = look.show.clone();
+    let mut taken = Taken { stage: None, floor: f32::INFINITY, range: None, missing };
+    for &i in &sampled(frames) {
+        let frame = stage.frame(i, shell)?;
+        for (body, shown) in frame.bodies.iter().enumerate() {
+            framing.add(&shown.positions);
+            taken.fill(&shown.positions, look.up);
+            if let Some(values) = field_values(stage, &frame, body, look)? {
+                let [lo, hi] = range_of(&values);
+                let range = taken.range.map_or([lo, hi], |[a, b]| [a.min(lo), b.max(hi)]);
+                taken.range = Some(range);
+            }
+        }
+        for &kind in &look.show {
+            let shown = gathering(stage, &frame, look, None).gather(kind);
+            let solids = shown.solids();
+            framing.add(&solids);
+            framing.add(&shown.lines());
+            taken.fill(&solids, look.up);
+            taken.missing.retain(|m| *m != kind || shown.is_empty());
+        }
+        taken.floor = ground(stage, &frame, look.up).unwrap_or(taken.floor);
+    }
+    Ok((taken, framing))
+}
+
+impl Taken {
+    fn fill(&mut self, points: &[Vec3], up: Vec3) {
+        self.floor = points.iter().map(|p| p.dot(up)).fold(self.floor, f32::min);
+        let Some(bounds) = Bounds::of(points) else { return };
+        self.stage =
+            Some(self.stage.map_or(bounds, |s| Bounds {
+                min: s.min.min(bounds.min),
+                max: s.max.max(bounds.max),
+            }));
     }
 }
 
@@ -177,7 +247,8 @@ fn fixed_camera(stage: &Stage, look: &Look) -> Option<Camera> {
         let projection = Projection::Perspective { fov_y: look.fov.to_radians() as f32 };
         return Some(Camera { eye, target, up: look.up, projection });
     }
-    stage.camera().filter(|_| look.from.is_none())
+    let camera = stage.camera().filter(|_| look.from.is_none())?;
+    Some(camera.fitted(aspect(look.size)))
 }
 
 /// A few frames that stand for all of them, the first and the last among them.
