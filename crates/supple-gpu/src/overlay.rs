@@ -15,7 +15,7 @@ use crate::shade::PICTURE;
 pub(crate) const SHADER: &str = concat!(include_str!("frame.wgsl"), include_str!("overlay.wgsl"));
 
 /// Opacity of what a body hides.
-const HIDDEN: f32 = 0.2;
+const HIDDEN: f32 = 0.5;
 
 /// Something drawn over the picture. Colours are sRGB with alpha.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,8 @@
 //! triangles: fragments of equal depth are ordered by their light.
 //!
 //! A sheet seen at a slant covers more, as a thin sheet of real material does:
-//! `1 − (1 − α)^(1/cos θ)`.
+//! `1 − (1 − α)^(1/cos θ)`. The steeper the slant, the more light comes through from its other side: at
+//! a silhouette, where front and back of a body share a pixel, both have the same light.
 //!
 //! # Limits
 //!
@@ -31,6 +32,7 @@ pub(crate) const GATHER: &str = concat!(
     include_str!("frame.wgsl"),
     include_str!("surface.wgsl"),
     include_str!("light.wgsl"),
+    include_str!("penumbra.wgsl"),
     include_str!("transparent.wgsl")
 );
 

@@ -35,8 +35,10 @@ pub(super) struct Shot {
 /// What was seen in the frames of a shot.
 #[derive(Clone, Debug)]
 struct Taken {
-    /// What the bodies fill.
-    stage: Option<Bounds>,
+    /// What the bodies fill in all frames together.
+    bounds: Option<Bounds>,
+    /// The longest diagonal of what they fill in one frame.
+    diagonal: f32,
     /// Where the floor is.
     floor: f32,
     /// The smallest and the largest value of the field.
@@ -75,7 +77,7 @@ impl Shot {
         let direction = look.from.or(fixed.map(|c| c.back()));
         let first = framing(look, direction)?;
         let (taken, _) = scout(stage, &[frame], look, first.clone(), shell)?;
-        let middle = taken.stage.map_or(Vec3::ZERO, |b| 0.5 * (b.min + b.max));
+        let middle = taken.bounds.map_or(Vec3::ZERO, |b| 0.5 * (b.min + b.max));
         let (_, framing) = scout(stage, &[frame], look, first.turning_about(middle), shell)?;
         Ok(Self::with(stage, look, framing.camera(), taken, shell))
     }
@@ -120,6 +122,10 @@ impl Shot {
         }
         let around = gathering(stage, &frame, &self.look, Some(self.camera));
         let shown: Vec<Shown> = self.look.show.iter().map(|&kind| around.gather(kind)).collect();
+        let solids = shown.iter().map(|s| Bounds::of(&s.solids()));
+        let filled = solids.fold(filled(&frame), union);
+        // As large in every frame, so that the softness of the light stays as it is.
+        let stage_box = filled.map(|b| resized(b, self.taken.diagonal));
         let mut bodies = Vec::new();
         for (i, values) in fields.iter().enumerate() {
             let mut body = match &clouds[i] {
@@ -137,7 +143,7 @@ impl Shot {
             overlays: shown.iter().flat_map(|s| s.overlays.clone()).collect(),
             labels: labels.collect(),
             backdrop: self.look.backdrop.into(),
-            stage: self.taken.stage,
+            stage: stage_box,
             floor: self.taken.floor.is_finite().then_some(self.taken.floor),
             ..View::through(self.camera, self.look.size)
         })?)
@@ -183,12 +189,15 @@ fn scout(
         bail!("there is nothing to draw: name a mesh, a point cloud, or a scene with one");
     }
     let missing = look.show.clone();
-    let mut taken = Taken { stage: None, floor: f32::INFINITY, range: None, missing };
+    let mut taken =
+        Taken { bounds: None, diagonal: 0.0, floor: f32::INFINITY, range: None, missing };
     for &i in &sampled(frames) {
         let frame = stage.frame(i, shell)?;
+        let mut filled = filled(&frame);
         for (body, shown) in frame.bodies.iter().enumerate() {
             framing.add(&shown.positions);
-            taken.fill(&shown.positions, look.up);
+            let heights = shown.positions.iter().map(|p| p.dot(look.up));
+            taken.floor = heights.fold(taken.floor, f32::min);
             if let Some(values) = field_values(stage, &frame, body, look)? {
                 let [lo, hi] = range_of(&values);
                 let range = taken.range.map_or([lo, hi], |[a, b]| [a.min(lo), b.max(hi)]);
@@ -200,24 +209,38 @@ fn scout(
             let solids = shown.solids();
             framing.add(&solids);
             framing.add(&shown.lines());
-            taken.fill(&solids, look.up);
+            taken.floor = solids.iter().map(|p| p.dot(look.up)).fold(taken.floor, f32::min);
+            filled = union(filled, Bounds::of(&solids));
             taken.missing.retain(|m| *m != kind || shown.is_empty());
         }
         taken.floor = ground(stage, &frame, look.up).unwrap_or(taken.floor);
+        taken.diagonal = filled.map_or(0.0, |b| b.diagonal()).max(taken.diagonal);
+        taken.bounds = union(taken.bounds, filled);
     }
     Ok((taken, framing))
 }
 
-impl Taken {
-    fn fill(&mut self, points: &[Vec3], up: Vec3) {
-        self.floor = points.iter().map(|p| p.dot(up)).fold(self.floor, f32::min);
-        let Some(bounds) = Bounds::of(points) else { return };
-        self.stage =
-            Some(self.stage.map_or(bounds, |s| Bounds {
-                min: s.min.min(bounds.min),
-                max: s.max.max(bounds.max),
-            }));
+/// What the bodies of a frame fill.
+fn filled(frame: &Frame) -> Option<Bounds> {
+    frame.bodies.iter().map(|body| Bounds::of(&body.positions)).fold(None, union)
+}
+
+fn union(a: Option<Bounds>, b: Option<Bounds>) -> Option<Bounds> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.union(&b)),
+        (a, b) => a.or(b),
     }
+}
+
+/// A box with the same middle and another diagonal.
+fn resized(bounds: Bounds, diagonal: f32) -> Bounds {
+    let middle = 0.5 * (bounds.min + bounds.max);
+    let own = bounds.diagonal();
+    if own <= 0.0 {
+        return bounds;
+    }
+    let half = 0.5 * (bounds.max - bounds.min) * (diagonal / own).max(1.0);
+    Bounds { min: middle - half, max: middle + half }
 }
 
 /// What is shown besides the bodies of a frame.
