@@ -79,20 +79,21 @@ fn compare(name: &str, view: &View<'_>, faults: &[(&str, View<'_>)]) {
     let Some(found) = take(view) else { return };
     let path = reference_path(name);
     if std::env::var_os("SUPPLE_BLESS").is_some() {
-        std::fs::write(&path, png::encode_small(&found).unwrap()).unwrap();
+        let bytes = png::encode_small(&found).expect("a picture is no error");
+        std::fs::write(&path, bytes).expect("the reference can be written");
     }
     let bytes = std::fs::read(&path).unwrap_or_else(|e| {
         panic!("{}: {e}; make it with SUPPLE_BLESS=1", path.display());
     });
-    let stored = Texture::decode(&bytes).unwrap().levels()[0].clone();
+    let stored = Texture::decode(&bytes).expect("the reference is a picture").levels()[0].clone();
     if !is_close(&found, &stored) {
         let shown = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
-        png::write(&found, &shown).unwrap();
+        png::write(&found, &shown).expect("the picture can be written");
         let (mean, share) = apart(&found, &stored);
         panic!("{name} is off by {mean}, {share} of it clearly; see {}", shown.display());
     }
     for (fault, view) in faults {
-        let (mean, share) = apart(&take(view).unwrap(), &stored);
+        let (mean, share) = apart(&take(view).expect("an adapter, as before"), &stored);
 
         assert!(mean > MEAN || share > SHARE, "{name} with {fault} passes: {mean}, {share}");
     }
