@@ -75,7 +75,10 @@ impl TransparentTargets {
         let pixels = u64::from(width) * u64::from(height);
         Self {
             heads: storage_buffer(gpu, 4 * (pixels + 1)),
-            fragments: storage_buffer(gpu, FRAGMENT * FIRST_ROOM * pixels),
+            fragments: storage_buffer(
+                gpu,
+                FRAGMENT * (FIRST_ROOM * pixels).min(most_fragments(gpu)),
+            ),
             light: gpu.target([width, height], LIGHT, 1),
         }
     }
@@ -100,10 +103,19 @@ impl TransparentTargets {
 
 /// How many fragments the adapter allows.
 pub(crate) fn most_fragments(gpu: &Gpu) -> u64 {
-    let limits = gpu.device.limits();
-    let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
     // Places are counted in 28 bits.
-    (bytes / FRAGMENT).min((1 << 28) - 2)
+    (longest_list(gpu) / FRAGMENT).min((1 << 28) - 2)
+}
+
+/// How many pixels a picture with transparent bodies can have.
+pub(crate) fn most_pixels(gpu: &Gpu) -> u64 {
+    longest_list(gpu) / 4 - 1
+}
+
+/// Bytes of the longest list the adapter allows.
+fn longest_list(gpu: &Gpu) -> u64 {
+    let limits = gpu.device.limits();
+    limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
 }
 
 fn storage_buffer(gpu: &Gpu, size: u64) -> wgpu::Buffer {

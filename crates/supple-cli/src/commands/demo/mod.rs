@@ -127,7 +127,6 @@ fn picture(
     let look = Look {
         size: demo.size,
         show: demo.show.to_vec(),
-        opacity: demo.opacity(),
         // Everything is to be seen: the scene's camera only says from where.
         from: stage.camera().map(|camera| camera.back()),
         ..Look::default()

@@ -20,14 +20,6 @@ pub(super) struct Demo {
     pub(super) frames: Range<u32>,
 }
 
-impl Demo {
-    /// How much the bodies cover: less if what is shown is inside them.
-    pub(super) fn opacity(&self) -> f32 {
-        let inside = |show: &Show| matches!(show, Show::Springs | Show::Skeleton);
-        if self.show.iter().any(inside) { 0.55 } else { 1.0 }
-    }
-}
-
 const WIDE: [u32; 2] = [800, 540];
 const TALL: [u32; 2] = [480, 640];
 
