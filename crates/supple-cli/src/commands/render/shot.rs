@@ -4,6 +4,7 @@ use anyhow::bail;
 use glam::Vec3;
 use supple::TriMesh;
 use supple::mesh::Values;
+use supple::mesh::attribute::Attributes;
 use supple::mesh::measure::Bounds;
 use supple::player::Frame;
 use supple_gpu::camera::{Camera, Framing, Projection};
@@ -28,8 +29,8 @@ pub(super) struct Shot {
     look: Look,
     camera: Camera,
     taken: Taken,
-    /// For each body that is a cloud of points, how large they are drawn.
-    splats: Vec<Option<f32>>,
+    /// For each body that is a cloud, which of its points are drawn and how large.
+    splats: Vec<Option<(Vec<u32>, f32)>>,
 }
 
 /// What was seen in the frames of a shot.
@@ -87,7 +88,11 @@ impl Shot {
         shell.warn("render", &taken.missing.iter().map(nothing).collect::<Vec<_>>());
         let splats = stage.player().cast().iter().map(|cast| {
             let mesh = &cast.rest.meshes[0];
-            mesh.triangles.is_empty().then(|| splat::radius(&mesh.positions))
+            mesh.triangles.is_empty().then(|| {
+                let drawn = splat::drawn(mesh.positions.len());
+                let radius = splat::radius(&picked(&mesh.positions, &drawn));
+                (drawn, radius)
+            })
         });
         Self { look: look.clone(), camera, taken, splats: splats.collect() }
     }
@@ -114,10 +119,12 @@ impl Shot {
         let mut fields = fields?;
         let clouds: Vec<Option<TriMesh>> =
             (0..fields.len()).map(|b| self.cloud(stage, &frame, b)).collect();
-        for (values, cloud) in fields.iter_mut().zip(&clouds) {
-            if let (Some(values), Some(mesh)) = (values, cloud) {
-                let each = mesh.positions.len() / values.len().max(1);
-                *values = values.iter().flat_map(|&v| std::iter::repeat_n(v, each)).collect();
+        let splats = self.splats.iter().zip(&clouds);
+        for (values, (splats, cloud)) in fields.iter_mut().zip(splats) {
+            if let (Some(values), Some((drawn, _)), Some(mesh)) = (values, splats, cloud) {
+                let each = mesh.positions.len() / drawn.len().max(1);
+                let of_splat = |&i: &u32| std::iter::repeat_n(values[i as usize], each);
+                *values = drawn.iter().flat_map(of_splat).collect();
             }
         }
         let around = gathering(stage, &frame, &self.look, Some(self.camera));
@@ -151,9 +158,13 @@ impl Shot {
 
     /// A cloud of points as the camera sees it; nothing for a body with triangles.
     fn cloud(&self, stage: &Stage, frame: &Frame, body: usize) -> Option<TriMesh> {
-        let radius = self.splats[body]?;
-        let attributes = &rest(stage, body).attributes;
-        Some(splat::splats(&frame.bodies[body].positions, attributes, radius, &self.camera))
+        let (drawn, radius) = self.splats[body].as_ref()?;
+        let mut attributes = Attributes::default();
+        for attribute in rest(stage, body).attributes.iter() {
+            attributes.set(attribute.name.clone(), attribute.values.gather(drawn));
+        }
+        let points = picked(&frame.bodies[body].positions, drawn);
+        Some(splat::splats(&points, &attributes, *radius, &self.camera))
     }
 
     /// A field in colours that mean the same in every frame, explained once.
@@ -161,6 +172,10 @@ impl Shot {
         let name = self.look.field.clone().unwrap_or_default();
         Field { range: self.taken.range, legend: body == 0, ..Field::new(name, values) }
     }
+}
+
+fn picked(points: &[Vec3], which: &[u32]) -> Vec<Vec3> {
+    which.iter().map(|&i| points[i as usize]).collect()
 }
 
 /// A framing from a direction, with room for the legend.
