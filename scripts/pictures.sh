@@ -48,7 +48,7 @@ supple zoo bar --triangles 40000 -o "$work/bar.ply"
 supple deform "$work/bar.ply" -o "$work/bent.ply" \
     twist --axis 1,0,0 --degrees 180 --from -2 --to 2 bend --degrees 90 --width 4
 supple zoo cow -o "$work/cow.glb"
-supple zoo ball --triangles 5120 -o "$work/ball.ply"
+supple zoo ball --triangles 20480 -o "$work/ball.ply"
 supple deform "$work/ball.ply" -o "$work/horn.ply" \
     move --center 0.9,0,0 --by 1.2,0.4,0 --inner 0.3 --outer 1
 supple remesh "$work/horn.ply" -o "$work/even.ply" --feature-angle 180
@@ -73,11 +73,11 @@ snail=scenes/figures/2-17-snail.toml
 picture sculpt-snail 400x340 "$snail" --sheet 3 --columns 3 --from 1,0.35,0.6
 
 # Flesh that follows the motion, with its masses on their springs.
-flesh=(scenes/cow-flesh.toml --frames 14..37 --sheet 3 --columns 3 --opacity 0.6
+flesh=(scenes/cow-flesh.toml --frames 14..37 --sheet 3 --columns 3
     --show springs,anchors --from 1,0.25,0.7)
 picture secondary-cow 400x360 "${flesh[@]}"
 picture secondary-boxer 300x400 scenes/boxer-flesh.toml --frames 10..32 --sheet 4 --columns 4 \
-    --opacity 0.6 --show springs,skeleton --from 0.5,0.15,1
+    --show springs,anchors --from 0.5,0.15,1
 
 # Skinning: linear blending beside the same with the volume kept.
 shoulder=("$work/linear.obj" --compare "$work/kept.obj" --label "linear blending|volume kept")
@@ -94,7 +94,8 @@ picture contact-ragdoll 300x400 scenes/ragdoll.toml --sheet 4 --columns 4 --show
 # Meshes: even triangles, and a painted field.
 remesh=("$work/horn.ply" --compare "$work/even.ply" --wireframe --from 0.1,0.3,1)
 picture remesh 1200x460 "${remesh[@]}"
-picture softness 800x500 "$work/cow.glb" --field softness
+softness=("$work/cow.glb" --field softness --from 1,0.1,0.5)
+picture softness 1200x460 "${softness[@]}"
 
 # The figures of the thesis, each at the end of its motion, and the page that holds them.
 page=docs/figures.md
@@ -114,3 +115,4 @@ inline skinning 720x300 "A twisted shoulder, linear and with its volume kept" "$
 inline contact 180x250 "A head pulled through a ring" "${ring[@]}"
 inline remesh 720x300 "A pulled ball before and after remeshing" "${remesh[@]}"
 inline zoo 640x300 "The zoo" scenes/zoo.toml --from 0.1,0.25,1
+inline render 640x300 "A field painted on a cow, with its legend" "${softness[@]}"

@@ -73,6 +73,23 @@ impl Camera {
         Self { eye, target: eye - distance * axis(Vec3::Z), up: axis(Vec3::Y), projection }
     }
 
+    /// The same camera for a picture of so much width over height: what it sees from top to bottom it
+    /// sees from side to side where the picture is taller than wide, so that nothing in the middle is cut
+    /// off.
+    #[must_use]
+    pub fn fitted(&self, aspect: f32) -> Self {
+        let narrow = aspect.clamp(1e-3, 1.0);
+        let projection = match self.projection {
+            Projection::Perspective { fov_y } => {
+                Projection::Perspective { fov_y: 2.0 * ((0.5 * fov_y).tan() / narrow).atan() }
+            }
+            Projection::Orthographic { height } => {
+                Projection::Orthographic { height: height / narrow }
+            }
+        };
+        if narrow < 1.0 { Self { projection, ..*self } } else { *self }
+    }
+
     /// Unit vector from the target to the eye.
     #[must_use]
     pub fn back(&self) -> Vec3 {
@@ -338,6 +355,21 @@ mod tests {
                 Vec3::new(pick(0), pick(1), pick(2))
             })
             .collect()
+    }
+
+    /// What a wide picture shows between top and bottom, a tall one shows between its sides.
+    #[test]
+    fn a_tall_picture_cuts_nothing_off() {
+        let lenses =
+            [Projection::Perspective { fov_y: 0.7 }, Projection::Orthographic { height: 3.0 }];
+        for projection in lenses {
+            let camera = Camera { projection, ..Camera::default() };
+            let (top, _) = camera.pixel_of(Vec3::new(0.0, 0.9, 0.5), [200, 100]).unwrap();
+            let tall = camera.fitted(0.5);
+            let (side, _) = tall.pixel_of(Vec3::new(-0.9, 0.0, 0.5), [100, 200]).unwrap();
+            assert!((top.y - side.x).abs() < 1e-3, "{top} and {side}");
+            assert_eq!(camera.fitted(2.0), camera);
+        }
     }
 
     /// Every point is inside, and the tightest ones touch the margin.

@@ -173,6 +173,15 @@ pub(crate) fn loaded_samples(samples: u32) -> wgpu::BindingType {
     }
 }
 
+/// The same for whole numbers.
+pub(crate) fn loaded_whole_samples(samples: u32) -> wgpu::BindingType {
+    wgpu::BindingType::Texture {
+        sample_type: wgpu::TextureSampleType::Uint,
+        view_dimension: wgpu::TextureViewDimension::D2,
+        multisampled: samples > 1,
+    }
+}
+
 /// A shader for textures of so many samples a pixel.
 pub(crate) fn with_samples(samples: u32, shader: &str) -> String {
     let types = if samples > 1 {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use glam::Vec4;
 use supple::asset::Alpha;
-use supple::mesh::attribute::COLOR;
 
 use crate::colormap;
 use crate::device::{Gpu, SAMPLED, SAMPLER, uniform};
@@ -32,9 +31,9 @@ struct Block {
 /// How a run of triangles is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One colour.
+    /// One colour, or painted ones.
     Plain,
-    /// A texture, painted colours, a field or a wireframe.
+    /// A texture, a field or a wireframe.
     Rich,
     /// A texture that cuts holes.
     Cutout,
@@ -220,9 +219,7 @@ fn kind_of(body: &Body<'_>, paint: &Paint, painted_alpha: bool) -> Kind {
         }
         Alpha::Opaque | Alpha::Mask(_) => false,
     };
-    let painted = body.mesh.attributes.get(COLOR).is_some();
-    let plain =
-        !painted && paint.texture.is_none() && body.field.is_none() && body.wireframe.is_none();
+    let plain = paint.texture.is_none() && body.field.is_none() && body.wireframe.is_none();
     match paint.alpha {
         _ if see_through || body.opacity < 1.0 => Kind::Transparent,
         Alpha::Mask(_) => Kind::Cutout,
@@ -410,6 +407,19 @@ fn upload_levels(gpu: &Gpu, levels: &[Image]) -> wgpu::TextureView {
     }
     texture.create_view(&wgpu::TextureViewDescriptor::default())
 }
+
+/// The positions of the vertices alone. Drivers fetch what a layout names, needed or not.
+pub(crate) const POSITION_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
+    array_stride: size_of::<Vertex>() as u64,
+    step_mode: wgpu::VertexStepMode::Vertex,
+    attributes: &wgpu::vertex_attr_array![0 => Float32x3],
+};
+
+/// Positions, normals and colours.
+pub(crate) const PLAIN_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
+    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Unorm8x4],
+    ..POSITION_LAYOUT
+};
 
 /// How vertices lie in their buffer.
 pub(crate) const VERTEX_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {

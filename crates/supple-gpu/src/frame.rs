@@ -89,15 +89,15 @@ impl Extent {
     pub(crate) fn of(view: &View<'_>, points: impl Iterator<Item = Vec3> + Clone) -> Self {
         let up = up_of(&view.camera);
         let target = view.camera.target;
-        let reach = points.fold(None, |reach: Option<(Vec3, Vec3, f32)>, p| {
-            let (lo, hi, low) = reach.unwrap_or((p, p, p.dot(up)));
-            Some((lo.min(p), hi.max(p), low.min(p.dot(up))))
-        });
-        let (lo, hi, lowest) = match (view.stage, reach) {
-            (Some(stage), _) => (stage.min, stage.max, lowest_corner(&stage, up)),
-            (None, Some(reach)) => reach,
-            (None, None) => (target - 0.5, target + 0.5, target.dot(up) - 0.5),
+        let reach = || {
+            points.fold(None, |reach: Option<(Vec3, Vec3, f32)>, p| {
+                let (lo, hi, low) = reach.unwrap_or((p, p, p.dot(up)));
+                Some((lo.min(p), hi.max(p), low.min(p.dot(up))))
+            })
         };
+        let stage = view.stage.map(|stage| (stage.min, stage.max, lowest_corner(&stage, up)));
+        let empty = (target - 0.5, target + 0.5, target.dot(up) - 0.5);
+        let (lo, hi, lowest) = stage.or_else(reach).unwrap_or(empty);
         let radius = (0.5 * (hi - lo).length()).max(1e-6 * target.length()).max(1e-20);
         Self { center: 0.5 * (lo + hi), radius, floor: view.floor.unwrap_or(lowest) }
     }
@@ -170,7 +170,7 @@ impl Frame {
                 (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
             ),
             taps: UVec4::new(TAPS[0], TAPS[1], TAPS[2], samples),
-            counts: UVec4::new(3, 8, 4, 0),
+            counts: UVec4::new(3, 9, 4, 2),
         }
     }
 }

@@ -40,7 +40,7 @@ struct Frame {
     // Taps of obscurance, of the search for blockers and of the filter of shadows; samples a pixel. Not
     // constants: loops of a known length are unrolled by drivers, which takes them seconds.
     taps: vec4u,
-    // Lights, neighbours of a pixel, and taps of the smoothing along a row or column.
+    // Lights, a pixel and its neighbours, taps of the smoothing along a row or column, sides of a sheet.
     counts: vec4u,
 }
 
@@ -61,7 +61,15 @@ fn backdrop(pixel: vec2f) -> vec3f {
     return mix(frame.backdrop_center.rgb, frame.backdrop_edge.rgb, smoothstep(0.0, 1.0, 1.25 * length(p)));
 }
 
-// Unit vectors in two numbers: an octahedron unfolded to a square.
+// Unit vectors in two whole numbers of 16 bits: an octahedron unfolded to a square.
+fn whole(n: vec3f) -> vec2u {
+    return vec2u(octahedral(n) * 32767.0 + 32767.5);
+}
+
+fn from_whole(e: vec2u) -> vec3f {
+    return from_octahedral(vec2f(e) / 32767.0 - 1.0);
+}
+
 fn octahedral(n: vec3f) -> vec2f {
     let p = n.xy / (abs(n.x) + abs(n.y) + abs(n.z));
     let folded = (1.0 - abs(p.yx)) * select(vec2f(-1.0), vec2f(1.0), p >= vec2f(0.0));

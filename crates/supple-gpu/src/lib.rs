@@ -3,6 +3,8 @@
 //! A [`View`] says what is in a picture, as plain data; a [`Renderer`] takes it. On a
 //! machine without a GPU, Mesa's software Vulkan stands in for one.
 //!
+#![doc = include_str!("../../../docs/pictures/render.md")]
+//!
 //! ```no_run
 //! use supple::TriMesh;
 //! use supple_gpu::view::{Body, View};

@@ -15,7 +15,8 @@
 use std::sync::OnceLock;
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, onto, with_samples, with_veil,
+    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, loaded_whole_samples, onto,
+    with_samples, with_veil,
 };
 use crate::shadow::ShadowPass;
 use crate::surface::SurfaceTargets;
@@ -23,6 +24,7 @@ use crate::surface::SurfaceTargets;
 pub(crate) const OCCLUDE: &str = concat!(
     include_str!("frame.wgsl"),
     include_str!("fullscreen.wgsl"),
+    include_str!("penumbra.wgsl"),
     include_str!("occlusion.wgsl")
 );
 
@@ -63,7 +65,8 @@ impl OcclusionTargets {
 impl OcclusionPass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
         let samples = loaded_samples(gpu.samples);
-        let smooth_layout = gpu.layout(&[samples, samples, LOADED]);
+        let normals = loaded_whole_samples(gpu.samples);
+        let smooth_layout = gpu.layout(&[samples, normals, LOADED]);
         let shader = gpu.shader("smooth", &with_samples(gpu.samples, SMOOTH));
         let smooth = gpu.pipeline(&Recipe {
             label: "smooth",
@@ -77,7 +80,7 @@ impl OcclusionPass {
             veiled: OnceLock::new(),
             smooth,
             frame_layout: frame.clone(),
-            occlude_layout: gpu.layout(&[samples, samples, LOADED, LOADED, LOADED]),
+            occlude_layout: gpu.layout(&[samples, normals, LOADED, LOADED, LOADED]),
             smooth_layout,
         }
     }

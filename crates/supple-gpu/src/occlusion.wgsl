@@ -1,13 +1,10 @@
 // How much light arrives: soft shadows of the key light, and ambient obscurance.
 
 @group(1) @binding(0) var depth_map: Samples;
-@group(1) @binding(1) var normal_map: Samples;
+@group(1) @binding(1) var normal_map: WholeSamples;
 @group(1) @binding(2) var shadow_map: texture_2d<f32>;
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
-
-// Turn by the golden angle: successive taps of a spiral never line up.
-const GOLDEN = mat2x2f(-0.737369, 0.675490, -0.675490, -0.737369);
 
 // One of 16 turns in a 4 × 4 pattern that the smoothing pass averages exactly.
 fn pattern(p: vec2i) -> f32 {
@@ -15,12 +12,6 @@ fn pattern(p: vec2i) -> f32 {
     let y = u32(p.y) & 3u;
     let swapped = x ^ y;
     return f32(((swapped & 1u) << 3u) | ((y & 1u) << 2u) | (swapped & 2u) | ((y & 2u) >> 1u)) / 16.0;
-}
-
-// How a spiral of taps is turned in a pixel: as a share of a whole turn, and its first direction.
-struct Spiral {
-    turn: f32,
-    direction: vec2f,
 }
 
 // How open the surroundings are, after scalable ambient obscurance.
@@ -44,54 +35,6 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, spiral: Spiral) -> f32 {
         }
     }
     return clamp(1.0 - frame.occlusion.y * sum / f32(frame.taps.x), 0.0, 1.0);
-}
-
-fn shadow_texel(uv: vec2f) -> vec2i {
-    return clamp(vec2i(uv * frame.shadow.z), vec2i(0), vec2i(i32(frame.shadow.z) - 1));
-}
-
-fn inside(uv: vec2f) -> bool {
-    return all(uv >= vec2f(0.0)) && all(uv <= vec2f(1.0));
-}
-
-// Share of the key light that passes the opaque bodies: percentage-closer soft shadows. The width
-// of the penumbra grows with the distance to what casts it.
-fn key_visibility(at: vec3f, slope: f32, spiral: Spiral) -> f32 {
-    let map_width = frame.shadow.x * frame.shadow.z;
-    let depth_range = frame.shadow.y;
-    let softness = frame.lights[KEY].towards.w;
-    let search = min(softness * at.z * depth_range, frame.shadow.w) / map_width;
-    // Over a slanted surface the depth of the surface itself changes within the disc.
-    let lean = slope * map_width / depth_range;
-    let texel = 1.0 / frame.shadow.z;
-    var direction = spiral.direction;
-    var blockers = 0.0;
-    var depth = 0.0;
-    for (var i = 0u; i < frame.taps.y; i++) {
-        direction = GOLDEN * direction;
-        let reach = sqrt((f32(i) + 0.5) / f32(frame.taps.y)) * search;
-        let uv = at.xy + direction * reach;
-        let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
-        if z < 1.0 && inside(uv) && z < at.z - lean * min(reach, 24.0 * texel) - 0.0005 {
-            blockers += 1.0;
-            depth += z;
-        }
-    }
-    if blockers == 0.0 {
-        return 1.0;
-    }
-    let gap = (at.z - depth / blockers) * depth_range;
-    let width = clamp(softness * gap / map_width, 1.5 * texel, frame.shadow.w / map_width);
-    var passed = 0.0;
-    for (var i = 0u; i < frame.taps.z; i++) {
-        direction = GOLDEN * direction;
-        let reach = sqrt((f32(i) + 0.25 + 0.5 * spiral.turn) / f32(frame.taps.z)) * width;
-        let uv = at.xy + direction * reach;
-        let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
-        let blocked = z < 1.0 && inside(uv) && z < at.z - lean * (reach + texel) - 0.0002;
-        passed += select(1.0, 0.0, blocked);
-    }
-    return passed / f32(frame.taps.z);
 }
 
 // Share and colour of the key light that passes the transparent bodies.
@@ -136,7 +79,7 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     }
     let turn = pattern(pixel);
     let spiral = Spiral(turn, vec2f(cos(6.2831853 * turn), sin(6.2831853 * turn)));
-    let n = from_octahedral(textureLoad(normal_map, pixel, 0).rg);
+    let n = from_whole(textureLoad(normal_map, pixel, 0).rg);
     let in_view = view_position(at.xy + FIRST_SAMPLE, distance_of(depth));
     let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
     // The floor beyond the reach of the bodies is open.
@@ -153,7 +96,7 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let margin = frame.shadow.w / (frame.shadow.x * frame.shadow.z);
     var key = vec3f(1.0);
     if all(on_map.xy > vec2f(-margin)) && all(on_map.xy < vec2f(1.0 + margin)) {
-        key = vec3f(key_visibility(on_map, slope, spiral));
+        key = vec3f(key_visibility(on_map, slope, spiral, frame.taps.yz));
         if VEILED {
             key *= veil(on_map, spiral);
         }

@@ -15,7 +15,7 @@ use crate::shade::PICTURE;
 pub(crate) const SHADER: &str = concat!(include_str!("frame.wgsl"), include_str!("overlay.wgsl"));
 
 /// Opacity of what a body hides.
-const HIDDEN: f32 = 0.2;
+const HIDDEN: f32 = 0.5;
 
 /// Something drawn over the picture. Colours are sRGB with alpha.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub enum Overlay {
         color: [u8; 4],
         /// Width of the wire in pixels.
         width_px: f32,
-        /// Radius of the coil, in scene units.
+        /// Radius of the coil, in scene units; wider where it would be too thin to see.
         radius: f32,
     },
     /// Bones that taper from parent to child, and joints.
@@ -102,8 +102,14 @@ impl Stroke {
     }
 }
 
-/// Turns of a coil, and steps of one turn.
+/// Most turns of a coil, and steps of one turn.
 const COIL: (u32, u32) = (7, 14);
+
+/// Least distance between turns of a coil and least radius, as multiples of its wire's width: closer
+/// turns run into a blob. What is too short for a few of them is a straight line.
+const LEAST_PITCH: f32 = 3.0;
+const LEAST_RADIUS: f32 = 2.2;
+const FEWEST_TURNS: u32 = 3;
 
 impl Overlay {
     /// The three great circles of a sphere: how a spherical collider or region is drawn.
@@ -124,17 +130,26 @@ impl Overlay {
     /// The points it is drawn through, for framing.
     #[must_use]
     pub fn points(&self) -> Vec<Vec3> {
+        let mut points = Vec::new();
+        self.clone().for_each_point(|p| points.push(*p));
+        points
+    }
+
+    /// Calls `f` with every point it is drawn through, to move it.
+    pub fn for_each_point(&mut self, f: impl FnMut(&mut Vec3)) {
         match self {
-            Self::Curve { points, .. } | Self::Dots { points, .. } => points.clone(),
+            Self::Curve { points, .. }
+            | Self::Dots { points, .. }
+            | Self::Skeleton { joints: points, .. } => points.iter_mut().for_each(f),
             Self::Springs { ends, .. } | Self::Segments { ends, .. } => {
-                ends.as_flattened().to_vec()
+                ends.as_flattened_mut().iter_mut().for_each(f);
             }
-            Self::Skeleton { joints, .. } => joints.clone(),
-            Self::Arrow { from, to, .. } => vec![*from, *to],
+            Self::Arrow { from, to, .. } => [from, to].into_iter().for_each(f),
         }
     }
 
-    fn strokes(&self, out: &mut Vec<Stroke>) {
+    /// What it is drawn with; `pixel` says where a point appears.
+    fn strokes(&self, pixel: &dyn Fn(Vec3) -> Option<Vec2>, out: &mut Vec<Stroke>) {
         match self {
             Self::Curve { points, closed, color, width_px } => {
                 line(points, *closed, *color, *width_px, out);
@@ -151,7 +166,17 @@ impl Overlay {
             }
             Self::Springs { ends, color, width_px, radius } => {
                 for &[a, b] in ends {
-                    line(&coil(a, b, *radius), false, *color, *width_px, out);
+                    let length_px = match (pixel(a), pixel(b)) {
+                        (Some(a), Some(b)) => a.distance(b),
+                        _ => 0.0,
+                    };
+                    line(
+                        &coil([a, b], *radius, length_px / width_px),
+                        false,
+                        *color,
+                        *width_px,
+                        out,
+                    );
                 }
             }
             Self::Skeleton { joints, parents, color, width_px } => {
@@ -188,15 +213,21 @@ fn line(points: &[Vec3], closed: bool, color: [u8; 4], width_px: f32, out: &mut 
     }
 }
 
-fn coil(a: Vec3, b: Vec3, radius: f32) -> Vec<Vec3> {
-    let Some(axis) = (b - a).try_normalize() else { return vec![a, b] };
+/// A coil whose length in the picture is `length_rel_wire` times the width of its wire.
+fn coil([a, b]: [Vec3; 2], radius: f32, length_rel_wire: f32) -> Vec<Vec3> {
+    // Straight ends, a tenth each.
+    let turns = ((0.8 * length_rel_wire / LEAST_PITCH) as u32).min(COIL.0);
+    let Some(axis) = (b - a).try_normalize().filter(|_| turns >= FEWEST_TURNS) else {
+        return vec![a, b];
+    };
+    let radius = radius.max(LEAST_RADIUS * a.distance(b) / length_rel_wire);
     let (x, y) = axis.any_orthonormal_pair();
-    let (turns, steps) = COIL;
+    let steps = turns * COIL.1;
     let mut points = vec![a];
-    for i in 0..=turns * steps {
-        let t = i as f32 / (turns * steps) as f32;
+    for i in 0..=steps {
+        let t = i as f32 / steps as f32;
         let (s, c) = (std::f32::consts::TAU * turns as f32 * t).sin_cos();
-        // Straight ends, and a coil that opens and closes over a tenth of its length.
+        // The coil opens and closes over a tenth of its length.
         let open = (10.0 * t.min(1.0 - t)).min(1.0);
         points.push(a.lerp(b, 0.1 + 0.8 * t) + radius * open * (c * x + s * y));
     }
@@ -242,8 +273,9 @@ fn instances(
     extent: &Extent,
 ) -> Vec<Instance> {
     let mut strokes = Vec::new();
+    let pixel = |p: Vec3| camera.pixel_of(p, size).map(|(at, _)| at);
     for overlay in overlays {
-        overlay.strokes(&mut strokes);
+        overlay.strokes(&pixel, &mut strokes);
     }
     let middle = -camera.view_from_world().transform_point3(extent.center).z;
     let nearest = match camera.projection {
@@ -367,5 +399,21 @@ impl OverlayPass {
         pass.set_vertex_buffer(0, buffer.slice(..));
         // Two triangles from four corners: 0 1 2, 2 1 3.
         pass.draw(0..6, 0..strokes.len() as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Neighbouring turns never touch: a short spring has fewer, a very short one none.
+    #[test]
+    fn coils_have_as_many_turns_as_can_be_told_apart() {
+        for (length_rel_wire, turns) in [(4.0, 0), (10.0, 0), (13.0, 3), (20.0, 5), (500.0, 7)] {
+            let points = coil([Vec3::ZERO, Vec3::X], 0.01, length_rel_wire);
+            let expected = if turns == 0 { 2 } else { 3 + turns * COIL.1 as usize };
+            assert_eq!(points.len(), expected, "at {length_rel_wire}");
+            assert_eq!((points[0], points[points.len() - 1]), (Vec3::ZERO, Vec3::X));
+        }
     }
 }

@@ -62,6 +62,17 @@ pub enum RenderError {
         /// Most the adapter allows.
         allowed: u64,
     },
+    /// More pixels than the adapter can keep lists of transparent surfaces for.
+    #[error(
+        "a picture with transparent surfaces can have {allowed} pixels on this graphics adapter, not \
+         {pixels}: make it smaller, or its bodies opaque"
+    )]
+    TooLargeForLayers {
+        /// Asked pixels.
+        pixels: u64,
+        /// Most the adapter allows.
+        allowed: u64,
+    },
     /// The camera has a coordinate that is not finite, or a lens that shows nothing.
     #[error("the camera is not usable: {0}")]
     Camera(String),
@@ -222,7 +233,13 @@ impl Renderer {
         if needed > allowed || list.indices.len() > u32::MAX as usize / 3 {
             return Err(RenderError::TooMuch { needed, allowed });
         }
-        Ok(Prepared { extent, frame, bodies: self.store.upload(&self.gpu, list) })
+        let bodies = self.store.upload(&self.gpu, list);
+        let pixels = u64::from(view.size[0]) * u64::from(view.size[1]);
+        let allowed = transparent::most_pixels(&self.gpu);
+        if bodies.has(Kind::Transparent) && pixels > allowed {
+            return Err(RenderError::TooLargeForLayers { pixels, allowed });
+        }
+        Ok(Prepared { extent, frame, bodies })
     }
 
     fn check(&self, view: &View<'_>) -> Result<(), RenderError> {

@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, onto, with_samples, with_veil,
+    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, loaded_whole_samples, onto,
+    with_samples, with_veil,
 };
 use crate::surface::SurfaceTargets;
 
@@ -45,7 +46,13 @@ impl ShadePass {
             plain: OnceLock::new(),
             veiled: OnceLock::new(),
             frame_layout: frame.clone(),
-            layout: gpu.layout(&[samples, samples, samples, LOADED, LOADED]),
+            layout: gpu.layout(&[
+                samples,
+                loaded_whole_samples(gpu.samples),
+                samples,
+                LOADED,
+                LOADED,
+            ]),
         }
     }
 

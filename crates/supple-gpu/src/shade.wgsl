@@ -1,7 +1,7 @@
 // The picture: the sketch is lit, transparent bodies come over it, highlights are rolled off.
 
 @group(1) @binding(0) var depth_map: Samples;
-@group(1) @binding(1) var normal_map: Samples;
+@group(1) @binding(1) var normal_map: WholeSamples;
 @group(1) @binding(2) var color_map: Samples;
 // rgb: how much of the key light arrives, a: how much of the light from everywhere.
 @group(1) @binding(3) var occlusion_map: texture_2d<f32>;
@@ -12,16 +12,18 @@
 fn occlusion_at(pixel: vec2i, d: f32, tolerance: f32) -> vec4f {
     let limit = vec2i(frame.size.xy) - 1;
     var best = pixel;
-    var best_gap = abs(distance_of(textureLoad(depth_map, pixel, 0).r) - d);
-    if best_gap > tolerance {
-        for (var i = 0; i < i32(frame.counts.y); i++) {
-            let k = i + select(0, 1, i >= 4);
-            let p = clamp(pixel + vec2i(k % 3 - 1, k / 3 - 1), vec2i(0), limit);
-            let gap = abs(distance_of(textureLoad(depth_map, p, 0).r) - d);
-            if gap < best_gap {
-                best = p;
-                best_gap = gap;
-            }
+    var best_gap = 1e38;
+    // The pixel itself first, then those around it.
+    for (var i = 0; i < i32(frame.counts.y); i++) {
+        let k = (i + 4) % 9;
+        let p = clamp(pixel + vec2i(k % 3 - 1, k / 3 - 1), vec2i(0), limit);
+        let gap = abs(distance_of(textureLoad(depth_map, p, 0).r) - d);
+        if gap < best_gap {
+            best = p;
+            best_gap = gap;
+        }
+        if best_gap <= tolerance {
+            break;
         }
     }
     return textureLoad(occlusion_map, best, 0);
@@ -62,29 +64,34 @@ fn opaque_light(pixel: vec2i) -> vec4f {
     var sum = vec4f(0.0);
     var done = 0u;
     for (var s = 0u; s < samples && done != all_done; s++) {
-        let depth = textureLoad(depth_map, pixel, i32(s)).r;
-        if (done & (1u << s)) != 0u || depth >= NOTHING {
+        if (done & (1u << s)) != 0u {
             continue;
         }
-        let d = distance_of(depth);
-        let bits = textureLoad(color_map, pixel, i32(s)).a;
-        let tolerance = tolerance_at(d);
+        var d = 0.0;
+        var bits = 0.0;
         var n = vec3f(0.0);
         var color = vec3f(0.0);
         var count = 0.0;
         for (var t = s; t < samples; t++) {
+            let depth = textureLoad(depth_map, pixel, i32(t)).r;
             let other = textureLoad(color_map, pixel, i32(t));
-            let gap = abs(distance_of(textureLoad(depth_map, pixel, i32(t)).r) - d);
-            let free = (done & (1u << t)) == 0u;
-            if free && gap < tolerance && other.a == bits {
-                n += from_octahedral(textureLoad(normal_map, pixel, i32(t)).rg);
-                color += other.rgb;
+            let there = distance_of(depth);
+            if t == s {
+                d = there;
+                bits = other.a;
+            }
+            let free = (done & (1u << t)) == 0u && depth < NOTHING;
+            if free && abs(there - d) < tolerance_at(d) && other.a == bits {
+                n += from_whole(textureLoad(normal_map, pixel, i32(t)).rg);
+                color += other.rgb * other.rgb;
                 count += 1.0;
                 done |= 1u << t;
             }
         }
-        let o = occlusion_at(pixel, d, tolerance);
-        sum += count * surface_light(vec2f(pixel) + 0.5, d, normalize(n), vec4f(color / count, bits), o);
+        if count > 0.0 {
+            let o = occlusion_at(pixel, d, tolerance_at(d));
+            sum += count * surface_light(vec2f(pixel) + 0.5, d, normalize(n), vec4f(color / count, bits), o);
+        }
     }
     return sum / f32(SAMPLES);
 }

@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 
 use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, onto};
-use crate::draws::{Features, Kind, Uploaded, VERTEX_LAYOUT};
+use crate::draws::{Features, Kind, POSITION_LAYOUT, Uploaded, VERTEX_LAYOUT};
 use crate::frame::SHADOW_TEXELS;
 
 pub(crate) const SHADER: &str =
@@ -69,7 +69,12 @@ impl ShadowPass {
         self.cutout.get_or_init(|| {
             let layouts = self.layouts.each_ref();
             let depth = depth_only(&self.shader, &layouts);
-            gpu.pipeline(&Recipe { fragment: Some("cast_cutout"), ..depth })
+            gpu.pipeline(&Recipe {
+                vertex: "throw_shadow",
+                fragment: Some("cast_cutout"),
+                buffers: &[Some(VERTEX_LAYOUT)],
+                ..depth
+            })
         })
     }
 
@@ -86,7 +91,9 @@ impl ShadowPass {
         };
         self.transmittance.get_or_init(|| {
             gpu.pipeline(&Recipe {
+                vertex: "throw_shadow",
                 fragment: Some("cast_transmittance"),
+                buffers: &[Some(VERTEX_LAYOUT)],
                 targets: &[Some(target)],
                 depth: None,
                 ..depth_only(&self.shader, &self.layouts.each_ref())
@@ -138,9 +145,9 @@ fn depth_only<'a>(
         label: "shadow",
         shader,
         layouts,
-        vertex: "throw_shadow",
+        vertex: "throw_opaque",
         fragment: None,
-        buffers: &[Some(VERTEX_LAYOUT)],
+        buffers: &[Some(POSITION_LAYOUT)],
         targets: &[],
         depth: Some(Depth::NEARER),
         samples: 1,

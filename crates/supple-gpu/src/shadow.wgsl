@@ -8,10 +8,20 @@ struct Caster {
     @location(3) color: vec3f,
 }
 
+fn on_map(position: vec3f) -> vec4f {
+    let p = (frame.shadow_from_world * vec4f(position, 1.0)).xyz;
+    return vec4f(p.x * 2.0 - 1.0, 1.0 - p.y * 2.0, p.z, 1.0);
+}
+
+// Of most bodies only the place matters.
+@vertex
+fn throw_opaque(@location(0) position: vec3f) -> @builtin(position) vec4f {
+    return on_map(position);
+}
+
 @vertex
 fn throw_shadow(v: Vertex) -> Caster {
-    let p = (frame.shadow_from_world * vec4f(v.position, 1.0)).xyz;
-    let clip = vec4f(p.x * 2.0 - 1.0, 1.0 - p.y * 2.0, p.z, 1.0);
+    let clip = on_map(v.position);
     let color = v.color * v.color;
     return Caster(clip, v.uv, color.a, v.normal, color.rgb);
 }

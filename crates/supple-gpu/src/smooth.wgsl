@@ -1,7 +1,7 @@
 // Averages the 4 × 4 pattern of the occlusion pass within one surface: along rows, then columns.
 
 @group(1) @binding(0) var depth_map: Samples;
-@group(1) @binding(1) var normal_map: Samples;
+@group(1) @binding(1) var normal_map: WholeSamples;
 @group(1) @binding(2) var occlusion_map: texture_2d<f32>;
 
 fn average(pixel: vec2i, step: vec2i) -> vec4f {
@@ -17,7 +17,7 @@ fn average(pixel: vec2i, step: vec2i) -> vec4f {
     if all(here == vec4f(1.0)) && all(far == vec4f(1.0)) {
         return here;
     }
-    let n = (frame.view_from_world * vec4f(from_octahedral(textureLoad(normal_map, pixel, 0).rg), 0.0)).xyz;
+    let n = (frame.view_from_world * vec4f(from_whole(textureLoad(normal_map, pixel, 0).rg), 0.0)).xyz;
     let reach = 0.04 * frame.occlusion.x + 2.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
     let limit = vec2i(frame.size.xy) - 1;
     var sum = here;

@@ -23,6 +23,16 @@ const RADIUS_REL_SPACING: f32 = 0.7;
 /// Smallest and largest radius of a splat, as a share of the cloud's diagonal.
 const RADIUS_REL_DIAGONAL: [f32; 2] = [5e-4, 0.02];
 
+/// The most points of a cloud that are drawn; of more, every n-th. A picture has no more pixels to show
+/// them, and a splat takes over a kilobyte.
+pub const MOST: usize = 500_000;
+
+/// The points of a cloud that are drawn.
+#[must_use]
+pub fn drawn(points: usize) -> Vec<u32> {
+    (0..points as u32).step_by(points.div_ceil(MOST).max(1)).collect()
+}
+
 /// Points whose nearest neighbour is looked for.
 const SAMPLED: usize = 128;
 
@@ -103,6 +113,13 @@ mod tests {
         assert!((spacing(&points) - 0.25).abs() < 1e-6, "{}", spacing(&points));
         assert!(radius(&[Vec3::ONE]) > 0.0, "a single point is seen");
         assert!(radius(&[]) > 0.0, "no points are no error");
+    }
+
+    #[test]
+    fn of_too_many_points_every_nth_is_drawn() {
+        assert_eq!(drawn(3), [0, 1, 2]);
+        let some = drawn(3 * MOST - 1);
+        assert!(some.len() <= MOST && some[1] == 3, "{} of them", some.len());
     }
 
     #[test]

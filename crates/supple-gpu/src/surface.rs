@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 
 use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, onto, replace};
-use crate::draws::{Features, Kind, Uploaded, VERTEX_LAYOUT};
+use crate::draws::{Features, Kind, PLAIN_LAYOUT, Uploaded, VERTEX_LAYOUT};
 
 pub(crate) const SHADER: &str = concat!(include_str!("frame.wgsl"), include_str!("surface.wgsl"));
 
-pub(crate) const NORMAL: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
-const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+/// Whole numbers, and colours as square roots: what a software driver stores without converting.
+pub(crate) const NORMAL: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Uint;
+const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
 /// The pipelines, built when a picture first needs them: that takes a software driver long.
 #[derive(Debug)]
@@ -49,14 +50,14 @@ impl SurfacePass {
         if bodies.has(Kind::Plain) || !has_rich(bodies) {
             let no = Features::default();
             self.plain.get_or_insert_with(|| {
-                pipeline(gpu, &self.layouts, no, ["place_plain", "sketch_plain"])
+                pipeline(gpu, &self.layouts, no, (PLAIN_LAYOUT, ["place_plain", "sketch_plain"]))
             });
         }
         if has_rich(bodies) {
             let features = bodies.features(is_rich);
-            self.rich
-                .entry(features)
-                .or_insert_with(|| pipeline(gpu, &self.layouts, features, ["place", "sketch"]));
+            self.rich.entry(features).or_insert_with(|| {
+                pipeline(gpu, &self.layouts, features, (VERTEX_LAYOUT, ["place", "sketch"]))
+            });
         }
     }
 
@@ -98,7 +99,7 @@ fn pipeline(
     gpu: &Gpu,
     layouts: &[wgpu::BindGroupLayout; 2],
     features: Features,
-    [vertex, fragment]: [&str; 2],
+    (buffer, [vertex, fragment]): (wgpu::VertexBufferLayout<'static>, [&str; 2]),
 ) -> wgpu::RenderPipeline {
     gpu.pipeline(&Recipe {
         label: fragment,
@@ -106,7 +107,7 @@ fn pipeline(
         layouts: &layouts.each_ref(),
         vertex,
         fragment: Some(fragment),
-        buffers: &[Some(VERTEX_LAYOUT)],
+        buffers: &[Some(buffer)],
         targets: &[replace(NORMAL), replace(COLOR)],
         depth: Some(Depth::NEARER),
         samples: gpu.samples,

@@ -63,15 +63,16 @@ fn place(v: Vertex, @builtin(vertex_index) index: u32) -> PlacedVertex {
     return p;
 }
 
-// Bodies of one colour: most of them, and the largest.
+// Bodies of one colour or with painted vertices: most of them, and the largest.
 struct PlacedPlain {
     @builtin(position) clip: vec4f,
     @location(0) @interpolate(perspective, centroid) normal: vec3f,
+    @location(1) @interpolate(perspective, centroid) color: vec3f,
 }
 
 @vertex
-fn place_plain(v: Vertex) -> PlacedPlain {
-    return PlacedPlain(frame.clip_from_world * vec4f(v.position, 1.0), v.normal);
+fn place_plain(@location(0) position: vec3f, @location(1) normal: vec3f, @location(2) color: vec4f) -> PlacedPlain {
+    return PlacedPlain(frame.clip_from_world * vec4f(position, 1.0), normal, color.rgb * color.rgb);
 }
 
 // The normal on the side that is seen: backs are lit like fronts. Normals agree with the winding.
@@ -124,8 +125,8 @@ fn wired_color(p: Placed, c: vec4f) -> vec4f {
 }
 
 struct Sketch {
-    @location(0) normal: vec2f,
-    // Colour, and the surface in the last eight bits: 0 for the floor, else roughness in six bits and
+    @location(0) normal: vec2u,
+    // Square roots of the colour, and the surface in the last eight bits: 0 for the floor, else roughness in six bits and
     // metal in two.
     @location(1) color: vec4f,
 }
@@ -138,7 +139,7 @@ fn surface_bits() -> f32 {
 
 @fragment
 fn sketch_plain(p: PlacedPlain, @builtin(front_facing) front: bool) -> Sketch {
-    return Sketch(octahedral(seen_normal(p.normal, front)), vec4f(body.color.rgb, surface_bits()));
+    return Sketch(whole(seen_normal(p.normal, front)), vec4f(sqrt(body.color.rgb * p.color), surface_bits()));
 }
 
 @fragment
@@ -148,5 +149,5 @@ fn sketch(p: Placed) -> Sketch {
     if c.a < body.surface.z {
         discard;
     }
-    return Sketch(octahedral(n), vec4f(c.rgb, surface_bits()));
+    return Sketch(whole(n), vec4f(sqrt(max(c.rgb, vec3f(0.0))), surface_bits()));
 }

@@ -8,7 +8,8 @@
 //! triangles: fragments of equal depth are ordered by their light.
 //!
 //! A sheet seen at a slant covers more, as a thin sheet of real material does:
-//! `1 − (1 − α)^(1/cos θ)`.
+//! `1 − (1 − α)^(1/cos θ)`. The steeper the slant, the more light comes through from its other side: at
+//! a silhouette, where front and back of a body share a pixel, both have the same light.
 //!
 //! # Limits
 //!
@@ -31,6 +32,7 @@ pub(crate) const GATHER: &str = concat!(
     include_str!("frame.wgsl"),
     include_str!("surface.wgsl"),
     include_str!("light.wgsl"),
+    include_str!("penumbra.wgsl"),
     include_str!("transparent.wgsl")
 );
 
@@ -73,7 +75,10 @@ impl TransparentTargets {
         let pixels = u64::from(width) * u64::from(height);
         Self {
             heads: storage_buffer(gpu, 4 * (pixels + 1)),
-            fragments: storage_buffer(gpu, FRAGMENT * FIRST_ROOM * pixels),
+            fragments: storage_buffer(
+                gpu,
+                FRAGMENT * (FIRST_ROOM * pixels).min(most_fragments(gpu)),
+            ),
             light: gpu.target([width, height], LIGHT, 1),
         }
     }
@@ -98,10 +103,19 @@ impl TransparentTargets {
 
 /// How many fragments the adapter allows.
 pub(crate) fn most_fragments(gpu: &Gpu) -> u64 {
-    let limits = gpu.device.limits();
-    let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
     // Places are counted in 28 bits.
-    (bytes / FRAGMENT).min((1 << 28) - 2)
+    (longest_list(gpu) / FRAGMENT).min((1 << 28) - 2)
+}
+
+/// How many pixels a picture with transparent bodies can have.
+pub(crate) fn most_pixels(gpu: &Gpu) -> u64 {
+    longest_list(gpu) / 4 - 1
+}
+
+/// Bytes of the longest list the adapter allows.
+fn longest_list(gpu: &Gpu) -> u64 {
+    let limits = gpu.device.limits();
+    limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
 }
 
 fn storage_buffer(gpu: &Gpu, size: u64) -> wgpu::Buffer {

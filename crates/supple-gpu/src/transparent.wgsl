@@ -17,21 +17,14 @@ const BRIGHTEST: f32 = 8.0;
 @group(2) @binding(2) var<storage, read_write> heads: array<atomic<u32>>;
 @group(2) @binding(3) var<storage, read_write> fragments: array<Fragment>;
 
-// Share of the key light, four texels softly.
+// Share of the key light that the opaque bodies let through; fewer taps than for one of them, since
+// fragments are many.
 fn key_arrives(position: vec3f, n: vec3f) -> f32 {
     let on_map = (frame.shadow_from_world * vec4f(position + n * frame.shadow.x * 2.0, 1.0)).xyz;
     if any(on_map.xy <= vec2f(0.0)) || any(on_map.xy >= vec2f(1.0)) {
         return 1.0;
     }
-    let at = on_map.xy * frame.shadow.z - 0.5;
-    let f = fract(at);
-    let limit = vec2i(i32(frame.shadow.z) - 1);
-    var rows: array<f32, 4>;
-    for (var k = 0; k < 4; k++) {
-        let z = textureLoad(shadow_map, clamp(vec2i(floor(at)) + vec2i(k & 1, k >> 1u), vec2i(0), limit), 0).r;
-        rows[k] = select(1.0, 0.0, z < on_map.z - 0.004);
-    }
-    return mix(mix(rows[0], rows[1], f.x), mix(rows[2], rows[3], f.x), f.y);
+    return key_visibility(on_map, 1.0, Spiral(0.5, vec2f(1.0, 0.0)), frame.taps.yz / 2u);
 }
 
 // The covered samples that no opaque body hides. `slope` is how depth changes from pixel to pixel.
@@ -39,8 +32,10 @@ fn visible_samples(clip: vec4f, slope: vec2f, covered: u32) -> u32 {
     var places = array<vec2f, 4>(
         vec2f(-0.125, -0.375), vec2f(0.375, -0.125), vec2f(-0.375, 0.125), vec2f(0.125, 0.375));
     var visible = 0u;
+    // What lies in the plane of an opaque surface is hidden by it.
+    let behind = clip.z + 1e-4 * abs(clip.z + frame.flags.z / frame.flags.y);
     for (var s = 0; s < SAMPLES; s++) {
-        let z = clip.z + select(0.0, dot(slope, places[s]), SAMPLES > 1);
+        let z = behind + select(0.0, dot(slope, places[s]), SAMPLES > 1);
         let hidden = z >= textureLoad(opaque_depth, vec2i(clip.xy), s).r;
         visible |= select(1u << u32(s), 0u, hidden);
     }
@@ -56,7 +51,16 @@ fn sheet_light(p: Placed) -> vec4f {
     let slant = clamp(abs(dot(n, v)), 0.25, 1.0);
     let cover = 1.0 - pow(1.0 - clamp(c.a * body.surface.w, 0.0, 1.0), 1.0 / slant);
     let m = Material(c.rgb, body.surface.x, body.surface.y);
-    return vec4f(lit(m, n, v, vec3f(key_arrives(position, n)), 1.0) * cover, cover);
+    let towards_key = dot(n, frame.lights[KEY].towards.xyz);
+    let key = vec3f(key_arrives(position, select(-n, n, towards_key > 0.0)));
+    let edge = 1.0 - abs(dot(n, v));
+    let through = 0.5 * edge * edge * edge;
+    var light = vec3f(0.0);
+    for (var side = 0u; side < frame.counts.w; side++) {
+        let behind = side == 1u;
+        light += select(1.0 - through, through, behind) * lit(m, select(n, -n, behind), v, key, 1.0);
+    }
+    return vec4f(light * cover, cover);
 }
 
 @fragment

@@ -2,9 +2,10 @@
 //!
 //! Without a graphics adapter these tests pass, except where `CI` is set: there it must be present.
 
-use std::f32::consts::{PI, TAU};
+mod studio;
+
 use std::slice::from_ref;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use glam::{Mat4, Vec2, Vec3};
 use supple::TriMesh;
@@ -16,55 +17,9 @@ use supple_gpu::compare::{Comparison, before_after};
 use supple_gpu::overlay::Overlay;
 use supple_gpu::texture::Texture;
 use supple_gpu::view::{Backdrop, Body, Field, Paint, Shading, View, Wireframe};
-use supple_gpu::{Image, RenderError, Renderer};
+use supple_gpu::{Image, RenderError};
 
-/// One renderer for all tests, which take turns.
-fn renderer() -> Option<MutexGuard<'static, Renderer>> {
-    static RENDERER: OnceLock<Option<Mutex<Renderer>>> = OnceLock::new();
-    let renderer = RENDERER.get_or_init(|| match Renderer::new() {
-        Ok(renderer) => Some(Mutex::new(renderer)),
-        Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "pictures must be tested here: {error}");
-            None
-        }
-    });
-    renderer.as_ref().map(|r| r.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-fn take(view: &View<'_>) -> Option<Image> {
-    Some(renderer()?.render(view).expect("the view can be drawn"))
-}
-
-fn sphere(center: Vec3, radius: f32, rings: u32) -> TriMesh {
-    let around = 2 * rings;
-    let mut positions = vec![center + radius * Vec3::Y, center - radius * Vec3::Y];
-    for i in 1..rings {
-        let (s, c) = (PI * i as f32 / rings as f32).sin_cos();
-        positions.extend((0..around).map(|j| {
-            let (sin, cos) = (TAU * j as f32 / around as f32).sin_cos();
-            center + radius * Vec3::new(s * cos, c, -s * sin)
-        }));
-    }
-    let at = |i: u32, j: u32| 2 + (i - 1) * around + j % around;
-    let mut triangles = Vec::new();
-    for j in 0..around {
-        triangles.push([0, at(1, j), at(1, j + 1)]);
-        triangles.push([1, at(rings - 1, j + 1), at(rings - 1, j)]);
-        for i in 1..rings - 1 {
-            triangles.push([at(i, j), at(i + 1, j), at(i + 1, j + 1)]);
-            triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
-        }
-    }
-    TriMesh::new(positions, triangles)
-}
-
-/// A square of side 2 around `center`, facing +z.
-fn square(center: Vec3) -> TriMesh {
-    let corner = |x: f32, y: f32| center + Vec3::new(x, y, 0.0);
-    let positions =
-        vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
-    TriMesh::new(positions, vec![[0, 1, 2], [0, 2, 3]])
-}
+use studio::{renderer, sphere, square, take};
 
 /// Looks along −z without perspective, level with the floor, so that no floor is drawn.
 fn level(height: f32) -> Camera {

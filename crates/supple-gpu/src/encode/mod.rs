@@ -69,6 +69,16 @@ pub enum Animation {
     Video(video::Writer),
 }
 
+/// Checks that there is a format for the ending of `path`, and ffmpeg if that is video.
+///
+/// # Errors
+///
+/// If the ending is unknown, or ffmpeg is needed and missing.
+pub fn check(path: &Path) -> Result<(), EncodeError> {
+    // Nothing is written before the first frame.
+    Animation::create(path, 24.0).map(|_| ())
+}
+
 impl Animation {
     /// Begins an animation of `fps` frames a second.
     ///

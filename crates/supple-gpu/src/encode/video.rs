@@ -5,6 +5,8 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use supple::io::Temporary;
+
 use super::{EncodeError, same_size};
 use crate::picture::Image;
 
@@ -22,7 +24,7 @@ pub struct Writer {
 struct Encoder {
     child: Child,
     frames: ChildStdin,
-    temporary: PathBuf,
+    temporary: Temporary,
 }
 
 /// True if ffmpeg can be started.
@@ -72,7 +74,7 @@ impl Writer {
             self.path.extension().and_then(OsStr::to_str).unwrap_or("mp4").to_ascii_lowercase();
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let name = format!("{stem}.{}.supple-tmp.{ending}", std::process::id());
-        let temporary = self.path.with_file_name(name);
+        let temporary = Temporary::new(self.path.with_file_name(name));
         let codec: &[&str] = match ending.as_str() {
             "webm" => &["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0"],
             _ => &["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"],
@@ -102,7 +104,7 @@ impl Writer {
             ])
             .args(codec)
             .args(["-fflags", "+bitexact", "-flags:v", "+bitexact"])
-            .arg(&temporary)
+            .arg(temporary.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -122,16 +124,15 @@ impl Writer {
     /// If there was no frame, or ffmpeg failed.
     pub fn finish(mut self) -> Result<(), EncodeError> {
         let encoder = self.encoder.take().ok_or(EncodeError::Empty)?;
-        let temporary = encoder.temporary.clone();
-        let Encoder { mut child, frames, .. } = encoder;
+        let Encoder { mut child, frames, temporary } = encoder;
         drop(frames);
         let words = last_words(&mut child);
         let worked = child.wait().is_ok_and(|status| status.success());
         if !worked {
-            let _ = std::fs::remove_file(&temporary);
             return Err(EncodeError::Ffmpeg(words));
         }
-        std::fs::rename(&temporary, &self.path)
+        temporary
+            .keep_as(&self.path)
             .map_err(|cause| EncodeError::Write { path: self.path.clone(), cause })
     }
 }
@@ -142,7 +143,6 @@ impl Drop for Writer {
         if let Some(mut encoder) = self.encoder.take() {
             let _ = encoder.child.kill();
             let _ = encoder.child.wait();
-            let _ = std::fs::remove_file(&encoder.temporary);
         }
     }
 }
@@ -151,7 +151,6 @@ impl Encoder {
     fn complain(mut self) -> EncodeError {
         let words = last_words(&mut self.child);
         let _ = self.child.wait();
-        let _ = std::fs::remove_file(&self.temporary);
         EncodeError::Ffmpeg(words)
     }
 }

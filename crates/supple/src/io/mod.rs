@@ -28,5 +28,5 @@ mod text;
 pub use error::{Malformed, Place, ReadError, Warning, WriteError};
 pub use file::{Format, Loaded, ReadOptions, read, write};
 use finish::{finish, finish_cloud};
-pub use save::{discard_unfinished, save};
+pub use save::{Temporary, discard_unfinished, save};
 pub use take::Take;

@@ -19,18 +19,48 @@ pub fn save(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let temporary = temporary_name(path);
-    unfinished().push(temporary.clone());
-    let result = write_whole(&temporary, write).and_then(|()| fs::rename(&temporary, path));
-    if result.is_err() {
-        // The first error is the one to report; a leftover is only untidy.
-        let _ = fs::remove_file(&temporary);
-    }
-    unfinished().retain(|path| *path != temporary);
-    result
+    let temporary = Temporary::new(temporary_name(path));
+    write_whole(temporary.path(), write)?;
+    temporary.keep_as(path)
 }
 
-/// Removes the temporary files of every [`save`] under way; for a process about to end at once.
+/// A file that is not whole yet. Unless it is kept it is removed, also by [`discard_unfinished`].
+#[derive(Debug)]
+pub struct Temporary(PathBuf);
+
+impl Temporary {
+    /// A file to be written at `path`.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        unfinished().push(path.clone());
+        Self(path)
+    }
+
+    /// Where it is written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Gives the whole file its name.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the operating system reports.
+    pub fn keep_as(self, name: &Path) -> io::Result<()> {
+        fs::rename(&self.0, name)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Not there any more if it was kept; else a leftover is only untidy.
+        let _ = fs::remove_file(&self.0);
+        unfinished().retain(|path| *path != self.0);
+    }
+}
+
+/// Removes every [`Temporary`] file, those of [`save`] too; for a process about to end at once.
 pub fn discard_unfinished() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);

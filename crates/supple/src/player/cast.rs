@@ -287,6 +287,8 @@ impl Cast {
         let guides = Guides::default();
         let mut deformed = Deformed { positions, warnings, secondary: Vec::new(), guides };
         let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
+        // Where the first joint is after each modifier.
+        let mut firsts = Vec::with_capacity(self.prepared.len());
         let prepared = self.actor.modifiers.iter().zip(&self.prepared);
         for (number, ((modifier, prepared), slot)) in (1..).zip(prepared.zip(&state.slots)) {
             run.check()?;
@@ -295,14 +297,16 @@ impl Cast {
             let before = carried.joints.first().copied();
             deformed.guides.add_springs(prepared, &slot.memory, &carried.joints);
             let outcome = modifier.deform(&stage, &slot.memory, &mut carried, positions, run);
-            deformed.guides.carry(before, carried.joints.first().copied());
+            let after = carried.joints.first().copied();
+            deformed.guides.carry(before, after);
+            firsts.push(after);
             let frozen = slot.frozen.map(|tick| format!("not finite at tick {tick}, frozen"));
             let (name, kind) = (&self.actor.name, modifier.kind());
             let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
             deformed.warnings.extend(outcome.warning.into_iter().chain(frozen).map(warning));
             deformed.secondary.extend(outcome.secondary);
         }
-        deformed.guides.joints = carried.joints;
+        deformed.guides.arrive(carried.joints, &firsts);
         self.freeze_vertices(&mut deformed);
         Ok(deformed)
     }

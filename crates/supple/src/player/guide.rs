@@ -1,6 +1,6 @@
 //! What moves a body in a frame: not its surface, but what a picture of the method shows.
 
-use glam::{Mat4, Vec3};
+use glam::{DMat4, Mat4, Vec3};
 
 use crate::rig::Body;
 use crate::scene::modifier::{Memory, Prepared};
@@ -12,6 +12,8 @@ pub struct Guides {
     pub joints: Vec<Mat4>,
     /// The masses of its `secondary` modifiers.
     pub springs: Vec<Spring>,
+    /// For each modifier, how those after it carry the space it works in: from there to the world.
+    pub onward: Vec<Mat4>,
 }
 
 /// A mass on its spring.
@@ -48,6 +50,15 @@ impl Guides {
         (points, body.joints.iter().map(parent).collect())
     }
 
+    /// Takes where the joints are in the end, and how they came there from where their first one was
+    /// after each modifier.
+    pub(super) fn arrive(&mut self, joints: Vec<Mat4>, firsts: &[Option<Mat4>]) {
+        let last = joints.first().copied();
+        let onward = |&first: &Option<Mat4>| map_between(first, last).unwrap_or_default().as_mat4();
+        self.onward = firsts.iter().map(onward).collect();
+        self.joints = joints;
+    }
+
     /// Adds the masses of a modifier whose joints are at `joints`.
     pub(super) fn add_springs(&mut self, prepared: &Prepared, memory: &Memory, joints: &[Mat4]) {
         let (Prepared::Secondary(flesh), Memory::Secondary(state)) = (prepared, memory) else {
@@ -63,14 +74,7 @@ impl Guides {
 
     /// Carries the masses on with a modifier that moves the first joint from one place to another.
     pub(super) fn carry(&mut self, from: Option<Mat4>, to: Option<Mat4>) {
-        let (Some(from), Some(to)) = (from, to) else { return };
-        if from == to || self.springs.is_empty() {
-            return;
-        }
-        let map = to.as_dmat4() * from.as_dmat4().inverse();
-        if !map.is_finite() {
-            return;
-        }
+        let Some(map) = map_between(from, to) else { return };
         let scale = map.determinant().abs().cbrt() as f32;
         for spring in &mut self.springs {
             spring.anchor = map.transform_point3(spring.anchor.as_dvec3()).as_vec3();
@@ -78,4 +82,10 @@ impl Guides {
             spring.radius *= scale;
         }
     }
+}
+
+/// What carries a joint from one place to another; `None` if it stays, or a place has no inverse.
+fn map_between(from: Option<Mat4>, to: Option<Mat4>) -> Option<DMat4> {
+    let (from, to) = from.zip(to).filter(|(from, to)| from != to)?;
+    Some(to.as_dmat4() * from.as_dmat4().inverse()).filter(|map| map.is_finite())
 }

@@ -14,7 +14,8 @@ pub struct Camera {
     pub target: [f64; 3],
     /// Which way is up in the picture. Default: y.
     pub up: [f64; 3],
-    /// How much it sees from top to bottom, in degrees. Default: 35.
+    /// How much it sees from top to bottom, in degrees; from side to side in a picture that is taller
+    /// than wide. Default: 35.
     pub fov: f64,
 }
 

@@ -57,7 +57,7 @@
 //! [camera]                        # for pictures; without it they are framed by themselves
 //! eye = [0, 1, 4]
 //! target = [0, 1, 0]
-//! fov = "35 deg"                  # from top to bottom
+//! fov = "35 deg"                  # across the shorter side of the picture
 //!
 //! [output]
 //! formats = ["glb", "pc2"]

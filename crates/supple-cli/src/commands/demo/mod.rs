@@ -124,10 +124,18 @@ fn picture(
     renderer: &mut Renderer,
     shell: &Shell,
 ) -> anyhow::Result<PathBuf> {
-    let show = demo.show.to_vec();
-    let look = Look { size: demo.size, show, opacity: demo.opacity, ..Look::default() };
-    let frames: Vec<u32> =
-        spread_frames(stage.frames() as usize, PICTURED).into_iter().map(|i| i as u32).collect();
+    let look = Look {
+        size: demo.size,
+        show: demo.show.to_vec(),
+        // Everything is to be seen: the scene's camera only says from where.
+        from: stage.camera().map(|camera| camera.back()),
+        ..Look::default()
+    };
+    let frames = demo.frames.start..demo.frames.end.min(stage.frames());
+    let frames: Vec<u32> = spread_frames(frames.len(), PICTURED)
+        .into_iter()
+        .map(|i| frames.start + i as u32)
+        .collect();
     let columns = if demo.size[1] > demo.size[0] { PICTURED as u32 } else { 0 };
     let layout = Sheet { frames: &frames, columns };
     let sheet = render::sheet_of(stage, &layout, &look, renderer, shell)?;

@@ -65,7 +65,7 @@ pub(super) fn play(
 /// A ball with a long horn.
 fn pulled(shell: &Shell) -> anyhow::Result<TriMesh> {
     let run = shell.quiet_run();
-    let size = zoo::Size { triangles: Some(5120) };
+    let size = zoo::Size { triangles: Some(20_480) };
     let mut ball = zoo::build("ball", &size, &run)?.meshes.remove(0);
     let horn = Move {
         center: 0.9 * Vec3::X,

@@ -13,6 +13,7 @@ use anyhow::bail;
 use glam::Vec3;
 use supple_gpu::encode::{self, Animation};
 use supple_gpu::sheet::{contact_sheet, spread_frames};
+use supple_gpu::view::Backdrop;
 use supple_gpu::{Image, Renderer};
 
 use self::shot::Shot;
@@ -39,13 +40,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A..B", value_parser = super::bake::frame_range)]
     frames: Option<Range<u32>>,
     /// Put this many frames on one page
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     sheet: Option<u32>,
     /// Columns of the page; about a square of pictures if not given
     #[arg(long, value_name = "N", requires = "sheet", default_value_t = 0)]
     columns: u32,
     /// Turn once round the subject in this many frames
-    #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"])]
+    #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"],
+          value_parser = clap::value_parser!(u32).range(1..))]
     turntable: Option<u32>,
     /// Take longer to make a PNG of about half the size
     #[arg(long)]
@@ -84,6 +86,9 @@ pub(crate) struct Look {
     /// Show how the bodies are moved, over the picture
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) show: Vec<Show>,
+    /// What stands behind and below
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub(crate) backdrop: Behind,
     /// How much the bodies cover of what is behind and inside them, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
     pub(crate) opacity: f32,
@@ -107,6 +112,31 @@ pub(crate) struct Look {
     pub(crate) label: Option<String>,
 }
 
+/// What stands behind and below the subject.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Behind {
+    /// A floor that takes shadows and fades into the background
+    #[default]
+    Studio,
+    /// The same with a wall close behind that takes shadows too
+    Wall,
+    /// The background alone
+    Plain,
+    /// Nothing: transparent but for the subject and its shadow
+    Clear,
+}
+
+impl From<Behind> for Backdrop {
+    fn from(behind: Behind) -> Self {
+        match behind {
+            Behind::Studio => Self::Studio,
+            Behind::Wall => Self::Wall,
+            Behind::Plain => Self::Plain,
+            Behind::Clear => Self::Clear,
+        }
+    }
+}
+
 impl Default for Look {
     fn default() -> Self {
         Self {
@@ -116,6 +146,7 @@ impl Default for Look {
             wireframe: false,
             flat: false,
             show: Vec::new(),
+            backdrop: Behind::Studio,
             opacity: 1.0,
             from: None,
             eye: None,
@@ -128,6 +159,7 @@ impl Default for Look {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    check_output(args)?;
     // A driver takes a while to wake up; the input is read meanwhile.
     let (renderer, stage) = shell.both(Renderer::new, || Stage::open(&args.input, shell));
     let (mut renderer, mut stage) = (renderer?, stage?);
@@ -140,6 +172,22 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         shell.print_json(&serde_json::json!({ "file": args.output, "size": args.look.size }))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is wrong with the name of the output before any work is done for it.
+fn check_output(args: &Args) -> anyhow::Result<()> {
+    let path = &args.output;
+    if (args.sheet.is_some() || args.look.compare.is_some()) && ending(path) != "png" {
+        bail!("{}: a single picture is written as .png", path.display());
+    }
+    encode::check(path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            bail!("cannot write {}: there is no folder {}", path.display(), folder.display())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn take(
@@ -194,11 +242,8 @@ fn turntable(
     shell: &Shell,
 ) -> anyhow::Result<()> {
     const FPS: f32 = 24.0;
-    if count == 0 {
-        bail!("--turntable 0 shows nothing; give the number of frames of one turn");
-    }
     let frame = args.frame.unwrap_or(0);
-    let shot = Shot::new(stage, &[frame], &args.look, shell)?;
+    let shot = Shot::turning(stage, frame, &args.look, shell)?;
     let mut animation = Animation::create(&args.output, FPS)?;
     shell.with_progress("rendering", |run| {
         for (i, camera) in shot.camera().turntable(count).enumerate() {
@@ -221,7 +266,7 @@ fn sheet(
     shell: &Shell,
 ) -> anyhow::Result<Image> {
     let frames = wanted_frames(stage, args.frames.clone())?;
-    let spread = spread_frames(frames.len(), count.max(1) as usize);
+    let spread = spread_frames(frames.len(), count as usize);
     let numbers: Vec<u32> = spread.iter().map(|&i| frames.start + i as u32).collect();
     let layout = Sheet { frames: &numbers, columns: args.columns };
     sheet_of(stage, &layout, &args.look, renderer, shell)
@@ -281,9 +326,6 @@ fn save(picture: &Image, args: &Args) -> anyhow::Result<()> {
 }
 
 pub(crate) fn write(picture: &Image, path: &Path) -> anyhow::Result<()> {
-    if ending(path) != "png" {
-        bail!("{}: a single picture is written as .png", path.display());
-    }
     Ok(encode::png::write(picture, path)?)
 }
 

@@ -4,11 +4,15 @@ use anyhow::bail;
 use glam::Vec3;
 use supple::TriMesh;
 use supple::mesh::Values;
+use supple::mesh::attribute::Attributes;
+use supple::mesh::measure::Bounds;
 use supple::player::Frame;
 use supple_gpu::camera::{Camera, Framing, Projection};
 use supple_gpu::compare::{self, Comparison};
 use supple_gpu::splat;
-use supple_gpu::view::{Body, Edge, Field, Label, Shading, View, Wireframe, aspect, range_of};
+use supple_gpu::view::{
+    Body, Edge, Field, Label, Shading, View, Wireframe, aspect, legend_room, range_of,
+};
 use supple_gpu::{Image, Renderer};
 
 use super::show::{Gathering, Show, Shown};
@@ -17,17 +21,31 @@ use super::{Args, Look};
 use crate::shell::Shell;
 
 /// Frames looked at to find a camera that holds the whole motion.
-const FRAMING_SAMPLES: usize = 12;
+const FRAMING_SAMPLES: usize = 24;
 
 /// A camera that stays where it is, the floor, and the meaning of colours.
 #[derive(Clone, Debug)]
 pub(super) struct Shot {
     look: Look,
     camera: Camera,
-    floor: Option<f32>,
+    taken: Taken,
+    /// For each body that is a cloud, which of its points are drawn and how large.
+    splats: Vec<Option<(Vec<u32>, f32)>>,
+}
+
+/// What was seen in the frames of a shot.
+#[derive(Clone, Debug)]
+struct Taken {
+    /// What the bodies fill in all frames together.
+    bounds: Option<Bounds>,
+    /// The longest diagonal of what they fill in one frame.
+    diagonal: f32,
+    /// Where the floor is.
+    floor: f32,
+    /// The smallest and the largest value of the field.
     range: Option<[f32; 2]>,
-    /// For each body that is a cloud of points, how large they are drawn.
-    splats: Vec<Option<f32>>,
+    /// What was to be shown and is not there.
+    missing: Vec<Show>,
 }
 
 impl Shot {
@@ -38,51 +56,45 @@ impl Shot {
         look: &Look,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
-        if stage.player().cast().iter().all(|cast| cast.body.mesh.positions.is_empty()) {
-            bail!("there is nothing to draw: name a mesh, a point cloud, or a scene with one");
-        }
-        let ratio = aspect(look.size);
-        let mut framing = match look.from {
-            Some(direction) if direction.length_squared() > 0.0 => {
-                Framing::new(direction, look.up, ratio)
-            }
-            Some(_) => bail!("--from 0,0,0 is no direction"),
-            None => Framing::three_quarter(look.up, ratio),
-        };
-        let mut floor = f32::INFINITY;
-        let mut range: Option<[f32; 2]> = None;
-        let mut missing = look.show.clone();
-        for &i in &sampled(frames) {
-            let frame = stage.frame(i, shell)?;
-            for (body, shown) in frame.bodies.iter().enumerate() {
-                framing.add(&shown.positions);
-                let lowest = shown.positions.iter().map(|p| p.dot(look.up));
-                floor = lowest.fold(floor, f32::min);
-                if let Some(values) = field_values(stage, &frame, body, look)? {
-                    let [lo, hi] = range_of(&values);
-                    range = Some(range.map_or([lo, hi], |[a, b]| [a.min(lo), b.max(hi)]));
-                }
-            }
-            for &kind in &look.show {
-                let shown = gathering(stage, &frame, look, None).gather(kind);
-                let solids = shown.solids();
-                framing.add(&solids);
-                framing.add(&shown.lines());
-                floor = solids.iter().map(|p| p.dot(look.up)).fold(floor, f32::min);
-                missing.retain(|m| *m != kind || shown.is_empty());
-            }
-            floor = ground(stage, &frame, look.up).unwrap_or(floor);
-        }
-        let nothing = |kind: &Show| format!("there are no {} to show", kind.name());
-        shell.warn("render", &missing.iter().map(nothing).collect::<Vec<_>>());
+        let framing = framing(look, look.from)?;
+        let (taken, framing) = scout(stage, frames, look, framing, shell)?;
         let camera = fixed_camera(stage, look).unwrap_or_else(|| framing.camera());
-        let floor = floor.is_finite().then_some(floor);
+        Ok(Self::with(stage, look, camera, taken, shell))
+    }
+
+    /// Sets the camera so that everything in a frame stays in the picture while it turns. The camera of
+    /// the scene or of the file says from where; where it stands must not matter on a turntable.
+    pub(super) fn turning(
+        stage: &mut Stage,
+        frame: u32,
+        look: &Look,
+        shell: &Shell,
+    ) -> anyhow::Result<Self> {
+        let fixed = fixed_camera(stage, look);
+        if let Some(camera) = fixed.filter(|_| look.eye.is_some()) {
+            let (taken, _) = scout(stage, &[frame], look, framing(look, None)?, shell)?;
+            return Ok(Self::with(stage, look, camera, taken, shell));
+        }
+        let direction = look.from.or(fixed.map(|c| c.back()));
+        let first = framing(look, direction)?;
+        let (taken, _) = scout(stage, &[frame], look, first.clone(), shell)?;
+        let middle = taken.bounds.map_or(Vec3::ZERO, |b| 0.5 * (b.min + b.max));
+        let (_, framing) = scout(stage, &[frame], look, first.turning_about(middle), shell)?;
+        Ok(Self::with(stage, look, framing.camera(), taken, shell))
+    }
+
+    fn with(stage: &Stage, look: &Look, camera: Camera, taken: Taken, shell: &Shell) -> Self {
+        let nothing = |kind: &Show| format!("there are no {} to show", kind.name());
+        shell.warn("render", &taken.missing.iter().map(nothing).collect::<Vec<_>>());
         let splats = stage.player().cast().iter().map(|cast| {
             let mesh = &cast.rest.meshes[0];
-            mesh.triangles.is_empty().then(|| splat::radius(&mesh.positions))
+            mesh.triangles.is_empty().then(|| {
+                let drawn = splat::drawn(mesh.positions.len());
+                let radius = splat::radius(&picked(&mesh.positions, &drawn));
+                (drawn, radius)
+            })
         });
-        let splats = splats.collect();
-        Ok(Self { look: look.clone(), camera, floor, range, splats })
+        Self { look: look.clone(), camera, taken, splats: splats.collect() }
     }
 
     pub(super) fn camera(&self) -> &Camera {
@@ -107,14 +119,20 @@ impl Shot {
         let mut fields = fields?;
         let clouds: Vec<Option<TriMesh>> =
             (0..fields.len()).map(|b| self.cloud(stage, &frame, b)).collect();
-        for (values, cloud) in fields.iter_mut().zip(&clouds) {
-            if let (Some(values), Some(mesh)) = (values, cloud) {
-                let each = mesh.positions.len() / values.len().max(1);
-                *values = values.iter().flat_map(|&v| std::iter::repeat_n(v, each)).collect();
+        let splats = self.splats.iter().zip(&clouds);
+        for (values, (splats, cloud)) in fields.iter_mut().zip(splats) {
+            if let (Some(values), Some((drawn, _)), Some(mesh)) = (values, splats, cloud) {
+                let each = mesh.positions.len() / drawn.len().max(1);
+                let of_splat = |&i: &u32| std::iter::repeat_n(values[i as usize], each);
+                *values = drawn.iter().flat_map(of_splat).collect();
             }
         }
         let around = gathering(stage, &frame, &self.look, Some(self.camera));
         let shown: Vec<Shown> = self.look.show.iter().map(|&kind| around.gather(kind)).collect();
+        let solids = shown.iter().map(|s| Bounds::of(&s.solids()));
+        let filled = solids.fold(filled(&frame), union);
+        // As large in every frame, so that the softness of the light stays as it is.
+        let stage_box = filled.map(|b| resized(b, self.taken.diagonal));
         let mut bodies = Vec::new();
         for (i, values) in fields.iter().enumerate() {
             let mut body = match &clouds[i] {
@@ -131,23 +149,113 @@ impl Shot {
             bodies,
             overlays: shown.iter().flat_map(|s| s.overlays.clone()).collect(),
             labels: labels.collect(),
-            floor: self.floor,
+            backdrop: self.look.backdrop.into(),
+            stage: stage_box,
+            floor: self.taken.floor.is_finite().then_some(self.taken.floor),
             ..View::through(self.camera, self.look.size)
         })?)
     }
 
     /// A cloud of points as the camera sees it; nothing for a body with triangles.
     fn cloud(&self, stage: &Stage, frame: &Frame, body: usize) -> Option<TriMesh> {
-        let radius = self.splats[body]?;
-        let attributes = &rest(stage, body).attributes;
-        Some(splat::splats(&frame.bodies[body].positions, attributes, radius, &self.camera))
+        let (drawn, radius) = self.splats[body].as_ref()?;
+        let mut attributes = Attributes::default();
+        for attribute in rest(stage, body).attributes.iter() {
+            attributes.set(attribute.name.clone(), attribute.values.gather(drawn));
+        }
+        let points = picked(&frame.bodies[body].positions, drawn);
+        Some(splat::splats(&points, &attributes, *radius, &self.camera))
     }
 
     /// A field in colours that mean the same in every frame, explained once.
     fn field<'a>(&self, values: &'a [f32], body: usize) -> Field<'a> {
         let name = self.look.field.clone().unwrap_or_default();
-        Field { range: self.range, legend: body == 0, ..Field::new(name, values) }
+        Field { range: self.taken.range, legend: body == 0, ..Field::new(name, values) }
     }
+}
+
+fn picked(points: &[Vec3], which: &[u32]) -> Vec<Vec3> {
+    which.iter().map(|&i| points[i as usize]).collect()
+}
+
+/// A framing from a direction, with room for the legend.
+fn framing(look: &Look, from: Option<Vec3>) -> anyhow::Result<Framing> {
+    let ratio = aspect(look.size);
+    let framing = match from {
+        Some(direction) if direction.length_squared() > 0.0 => {
+            Framing::new(direction, look.up, ratio)
+        }
+        Some(_) => bail!("--from 0,0,0 is no direction"),
+        None => Framing::three_quarter(look.up, ratio),
+    };
+    let room = if look.field.is_some() { legend_room(look.size) } else { 0.0 };
+    Ok(framing.with_room(room))
+}
+
+/// Looks at the frames before any picture is taken: shows them to the framing and notes what is there.
+fn scout(
+    stage: &mut Stage,
+    frames: &[u32],
+    look: &Look,
+    mut framing: Framing,
+    shell: &Shell,
+) -> anyhow::Result<(Taken, Framing)> {
+    if stage.player().cast().iter().all(|cast| cast.body.mesh.positions.is_empty()) {
+        bail!("there is nothing to draw: name a mesh, a point cloud, or a scene with one");
+    }
+    let missing = look.show.clone();
+    let mut taken =
+        Taken { bounds: None, diagonal: 0.0, floor: f32::INFINITY, range: None, missing };
+    for &i in &sampled(frames) {
+        let frame = stage.frame(i, shell)?;
+        let mut filled = filled(&frame);
+        for (body, shown) in frame.bodies.iter().enumerate() {
+            framing.add(&shown.positions);
+            let heights = shown.positions.iter().map(|p| p.dot(look.up));
+            taken.floor = heights.fold(taken.floor, f32::min);
+            if let Some(values) = field_values(stage, &frame, body, look)? {
+                let [lo, hi] = range_of(&values);
+                let range = taken.range.map_or([lo, hi], |[a, b]| [a.min(lo), b.max(hi)]);
+                taken.range = Some(range);
+            }
+        }
+        for &kind in &look.show {
+            let shown = gathering(stage, &frame, look, None).gather(kind);
+            let solids = shown.solids();
+            framing.add(&solids);
+            framing.add(&shown.lines());
+            taken.floor = solids.iter().map(|p| p.dot(look.up)).fold(taken.floor, f32::min);
+            filled = union(filled, Bounds::of(&solids));
+            taken.missing.retain(|m| *m != kind || shown.is_empty());
+        }
+        taken.floor = ground(stage, &frame, look.up).unwrap_or(taken.floor);
+        taken.diagonal = filled.map_or(0.0, |b| b.diagonal()).max(taken.diagonal);
+        taken.bounds = union(taken.bounds, filled);
+    }
+    Ok((taken, framing))
+}
+
+/// What the bodies of a frame fill.
+fn filled(frame: &Frame) -> Option<Bounds> {
+    frame.bodies.iter().map(|body| Bounds::of(&body.positions)).fold(None, union)
+}
+
+fn union(a: Option<Bounds>, b: Option<Bounds>) -> Option<Bounds> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.union(&b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// A box with the same middle and another diagonal.
+fn resized(bounds: Bounds, diagonal: f32) -> Bounds {
+    let middle = 0.5 * (bounds.min + bounds.max);
+    let own = bounds.diagonal();
+    if own <= 0.0 {
+        return bounds;
+    }
+    let half = 0.5 * (bounds.max - bounds.min) * (diagonal / own).max(1.0);
+    Bounds { min: middle - half, max: middle + half }
 }
 
 /// What is shown besides the bodies of a frame.
@@ -177,7 +285,8 @@ fn fixed_camera(stage: &Stage, look: &Look) -> Option<Camera> {
         let projection = Projection::Perspective { fov_y: look.fov.to_radians() as f32 };
         return Some(Camera { eye, target, up: look.up, projection });
     }
-    stage.camera().filter(|_| look.from.is_none())
+    let camera = stage.camera().filter(|_| look.from.is_none())?;
+    Some(camera.fitted(aspect(look.size)))
 }
 
 /// A few frames that stand for all of them, the first and the last among them.

@@ -7,7 +7,7 @@ use supple::TriMesh;
 use supple::player::Frame;
 use supple::rig::collider::Place;
 use supple::scene::Modifier;
-use supple::sculpt::{self, Extent, Op, Tool, ToolShape};
+use supple::sculpt::{self, Curve, Extent, Op, Tool, ToolShape};
 use supple_gpu::camera::Camera;
 use supple_gpu::overlay::Overlay;
 use supple_gpu::view::{Body, Paint};
@@ -36,7 +36,7 @@ impl Show {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Springs => "springs",
-            Self::Skeleton => "skeleton",
+            Self::Skeleton => "bones",
             Self::Colliders => "colliders",
             Self::Curves => "curves",
             Self::Boundaries => "boundaries",
@@ -76,6 +76,18 @@ impl Shown {
     pub(super) fn is_empty(&self) -> bool {
         self.props.is_empty() && self.overlays.is_empty()
     }
+
+    /// Adds what another one shows, carried by a map.
+    fn add(&mut self, mut other: Self, map: Mat4) {
+        for prop in &mut other.props {
+            prop.transform = map * prop.transform;
+        }
+        for overlay in &mut other.overlays {
+            overlay.for_each_point(|p| *p = map.transform_point3(*p));
+        }
+        self.props.append(&mut other.props);
+        self.overlays.append(&mut other.overlays);
+    }
 }
 
 /// Colours of lines and regions, sRGB.
@@ -85,7 +97,7 @@ const BONE: [u8; 4] = [240, 176, 32, 255];
 const COIL: [u8; 4] = [30, 60, 190, 255];
 const MASS: [u8; 4] = [206, 40, 52, 255];
 const ANCHOR: [u8; 4] = [24, 28, 40, 255];
-const REACH: [u8; 4] = [30, 60, 190, 110];
+const REACH: [u8; 4] = [30, 60, 190, 90];
 const WAY: [u8; 4] = [28, 84, 200, 255];
 
 /// How much the surfaces of regions and colliders cover.
@@ -121,8 +133,17 @@ impl Gathering<'_> {
                 Show::Springs => self.springs(body, &mut shown),
                 Show::Anchors => self.anchors(body, &mut shown),
                 Show::Skeleton => self.skeleton(body, &mut shown),
-                Show::Curves => self.each_op(body, &mut shown, Self::curves),
-                Show::Boundaries => self.each_op(body, &mut shown, Self::boundaries),
+                Show::Curves => {
+                    for (op, onward) in self.ops(body) {
+                        shown.add(self.curves(&op), onward);
+                    }
+                }
+                Show::Boundaries => {
+                    for (op, onward) in self.ops(body) {
+                        shown.add(self.regions(body, &op), onward);
+                        self.drawn(body, &op, onward, &mut shown);
+                    }
+                }
                 Show::Colliders => {}
             }
         }
@@ -142,7 +163,7 @@ impl Gathering<'_> {
                 shown.overlays.push(Overlay::Springs {
                     ends: vec![[spring.anchor, spring.mass]],
                     color: COIL,
-                    width_px: self.px(2.0),
+                    width_px: self.px(1.6),
                     radius: (0.06 * spring.radius).min(0.3 * length),
                 });
             }
@@ -150,7 +171,7 @@ impl Gathering<'_> {
         }
         if !springs.is_empty() {
             let masses = springs.iter().map(|s| s.mass).collect();
-            shown.overlays.push(self.dots(masses, MASS, 10.0));
+            shown.overlays.push(self.dots(masses, MASS, 8.0));
         }
     }
 
@@ -158,7 +179,7 @@ impl Gathering<'_> {
         let springs = &self.frame.bodies[body].guides.springs;
         if !springs.is_empty() {
             let anchors = springs.iter().map(|s| s.anchor).collect();
-            shown.overlays.push(self.dots(anchors, ANCHOR, 7.0));
+            shown.overlays.push(self.dots(anchors, ANCHOR, 5.0));
         }
     }
 
@@ -203,20 +224,23 @@ impl Gathering<'_> {
         }
     }
 
-    /// Draws the edit that every `sculpt` of a body is at.
-    fn each_op(&self, body: usize, shown: &mut Shown, draw: fn(&Self, usize, &Op, &mut Shown)) {
+    /// The edit that every `sculpt` of a body is at, and how the modifiers after it carry it.
+    fn ops(&self, body: usize) -> Vec<(Op, Mat4)> {
         let player = self.stage.player();
-        for modifier in &player.cast()[body].actor.modifiers {
-            let Modifier::Sculpt(params) = modifier else { continue };
+        let modifiers = &player.cast()[body].actor.modifiers;
+        let at = |(modifier, &onward): (&Modifier, &Mat4)| {
+            let Modifier::Sculpt(params) = modifier else { return None };
             let amount = params.amount.at(self.frame.secs, &player.scene().tracks);
             // At the very start the first tool stands ready.
-            if let Some(op) = sculpt::partial(&params.ops, amount.max(1e-6)).last() {
-                draw(self, body, op, shown);
-            }
-        }
+            Some((sculpt::partial(&params.ops, amount.max(1e-6)).pop()?, onward))
+        };
+        modifiers.iter().zip(&self.frame.bodies[body].guides.onward).filter_map(at).collect()
     }
 
-    fn curves(&self, _body: usize, op: &Op, shown: &mut Shown) {
+    /// The way of an edit.
+    fn curves(&self, op: &Op) -> Shown {
+        let mut way = Shown::default();
+        let shown = &mut way;
         match op {
             Op::Move(op) => self.way(op.center, &op.by, shown),
             Op::Points(op) => {
@@ -233,6 +257,7 @@ impl Gathering<'_> {
             }
             Op::Boundary(_) => {}
         }
+        way
     }
 
     /// The way a tool has gone, as an arrow.
@@ -265,7 +290,10 @@ impl Gathering<'_> {
         }
     }
 
-    fn boundaries(&self, body: usize, op: &Op, shown: &mut Shown) {
+    /// The surfaces between which an edit fades.
+    fn regions(&self, body: usize, op: &Op) -> Shown {
+        let mut regions = Shown::default();
+        let shown = &mut regions;
         let moved = |by: &[Vec3]| by.iter().sum::<Vec3>();
         match op {
             Op::Move(op) => {
@@ -283,7 +311,6 @@ impl Gathering<'_> {
                     region(center, Tool::Sphere, [op.inner, op.outer], shown);
                 }
             }
-            Op::Points(_) => {}
             Op::Paint(op) => {
                 for point in op.stroke.first().into_iter().chain(op.stroke.last()) {
                     region(*point, Tool::Sphere, [0.0, op.radius], shown);
@@ -301,23 +328,24 @@ impl Gathering<'_> {
                 let half = 0.5 * op.width;
                 self.discs(body, op.center, op.along, [half, -half], shown);
             }
-            Op::Boundary(op) => self.drawn(body, &op.inner, &op.outer, shown),
-            Op::Curve(op) => {
-                if let Extent::Drawn { inner, outer } = &op.extent {
-                    self.drawn(body, inner, outer, shown);
-                }
-            }
+            Op::Points(_) | Op::Boundary(_) | Op::Curve(_) => {}
         }
+        regions
     }
 
-    /// Curves drawn on a surface, carried along with it.
-    fn drawn(&self, body: usize, inner: &[Vec3], outer: &[Vec3], shown: &mut Shown) {
+    /// The curves an edit has drawn on the surface, where the surface is now.
+    fn drawn(&self, body: usize, op: &Op, onward: Mat4, shown: &mut Shown) {
+        let (inner, outer) = match op {
+            Op::Boundary(op) => (&op.inner, &op.outer),
+            Op::Curve(Curve { extent: Extent::Drawn { inner, outer }, .. }) => (inner, outer),
+            _ => return,
+        };
         let rest = &self.stage.player().cast()[body].rest.meshes[0].positions;
         let now = &self.frame.bodies[body].positions;
         let carried = |p: &Vec3| {
             let off = |i: &usize| rest[*i].distance_squared(*p);
             let nearest = (0..rest.len()).min_by(|a, b| off(a).total_cmp(&off(b)));
-            nearest.map_or(*p, |i| *p + now[i] - rest[i])
+            nearest.map_or(*p, |i| now[i] + onward.transform_vector3(*p - rest[i]))
         };
         self.curve(inner.iter().map(carried).collect(), true, RED, shown);
         self.curve(outer.iter().map(carried).collect(), true, GREEN, shown);

@@ -42,6 +42,7 @@ impl Stage {
     /// An asset that plays its first clip, or stands still.
     fn of_asset(asset: Asset, shell: &Shell) -> anyhow::Result<Self> {
         let mut scene = Scene::of("subject", Source::File { file: "subject".to_owned() });
+        scene.time = Time { start: 0.0, end: 0.0, ..Time::default() };
         if let Some((start, end)) = asset.clips.first().and_then(|clip| clip.span()) {
             let (start, end) = (f64::from(start), f64::from(end));
             scene.time = Time { start, end, ..Time::default() };
@@ -98,7 +99,10 @@ impl Stage {
     pub(crate) fn frame(&mut self, i: u32, shell: &Shell) -> anyhow::Result<Frame> {
         let have = self.frames();
         if i >= have {
-            bail!("there is no frame {i}: the frames are 0 to {}", have - 1);
+            match have {
+                0 | 1 => bail!("there is no frame {i}: nothing moves, so there is one frame, 0"),
+                _ => bail!("there is no frame {i}: the frames are 0 to {}", have - 1),
+            }
         }
         Ok(self.player.frame(i, &shell.quiet_run())?)
     }
