@@ -6,7 +6,7 @@
 //! let scene = Scene::parse(r#"
 //!     supple = 1
 //!     [[collider]]
-//!     kind = "box"                  # or "sphere", "capsule", "plane", "convex", "mesh"
+//!     kind = "box"                  # or "sphere", "capsule", "ring", "plane", "convex", "mesh"
 //!     size = [2, "10 cm", 1]
 //!     placement = { rotate = [0, 0, 30] }
 //!     [[collider]]
@@ -94,15 +94,17 @@ enum Kind {
     Sphere,
     Capsule,
     Box,
+    Ring,
     Plane,
     Convex,
     Mesh,
 }
 
-const KINDS: [(&str, Kind); 6] = [
+const KINDS: [(&str, Kind); 7] = [
     ("sphere", Kind::Sphere),
     ("capsule", Kind::Capsule),
     ("box", Kind::Box),
+    ("ring", Kind::Ring),
     ("plane", Kind::Plane),
     ("convex", Kind::Convex),
     ("mesh", Kind::Mesh),
@@ -119,6 +121,7 @@ impl ColliderEntry {
             Kind::Sphere => &["radius"],
             Kind::Capsule => &["radius", "length"],
             Kind::Box => &["size"],
+            Kind::Ring => &["radius", "thickness"],
             Kind::Plane => &[],
             Kind::Convex => &["file", "zoo", "triangles"],
             Kind::Mesh => &["file", "zoo", "triangles", "parts"],
@@ -132,6 +135,9 @@ impl ColliderEntry {
                 Shape::Capsule { radius: length("radius")?, length: length("length")? }
             }
             Kind::Box => Shape::Box { size: table.need("size")?.numbers3(Unit::Length, SIZES)? },
+            Kind::Ring => {
+                Shape::Ring { radius: length("radius")?, thickness: length("thickness")? }
+            }
             Kind::Plane => Shape::Plane,
             Kind::Convex => Shape::Convex,
             Kind::Mesh => {

@@ -4,6 +4,7 @@ use glam::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::field::{self, Push};
+use super::strait::{Strait, straits};
 use super::{Segment, Segments};
 use crate::Run;
 use crate::mesh::measure::Bounds;
@@ -31,6 +32,9 @@ const TURNS_BACK: f32 = -0.3;
 
 /// Two segments leave one obstacle to opposite sides if the cosine between their ways is less.
 const OPPOSED: f32 = -0.5;
+
+/// A contact in a strait whose way out makes a larger cosine with the way through blocks it.
+const BLOCKED: f32 = 0.8;
 
 /// Regions are cut at this many times the body's size.
 const BEYOND: f32 = 1.5;
@@ -116,6 +120,8 @@ struct Contact<'a> {
     swallowed: bool,
     /// True if other segments leave the obstacle to the other side: the push must not move them.
     opposed: bool,
+    /// In a [`Strait`], the way through it; otherwise zero.
+    through: Vec3,
 }
 
 /// Moves the vertices of a body out of obstacles; `near[s]` are those of segment `s`.
@@ -133,6 +139,7 @@ pub fn resolve(
     if near.iter().all(Vec::is_empty) {
         return report;
     }
+    let straits = straits(near);
     let near = with_those_of_others(near);
     let mut points = segments.gather(positions);
     let mut clouds = clouds(&points, segments, run);
@@ -142,7 +149,9 @@ pub fn resolve(
             break;
         }
         report.passes += 1;
-        push_out(&mut points, &clouds, &joined(contacts), &mut report, run);
+        let mut contacts = joined(contacts);
+        lead_through(&mut contacts, &straits);
+        push_out(&mut points, &clouds, &contacts, &mut report, run);
         clouds = self::clouds(&points, segments, run);
     }
     project(&mut points, &clouds, &near, &mut report, run);
@@ -163,6 +172,25 @@ fn with_those_of_others<'a>(near: &[Vec<Obstacle<'a>>]) -> Vec<Vec<Obstacle<'a>>
         own.iter().chain(new).cloned().collect()
     };
     near.iter().map(extended).collect()
+}
+
+/// What is in a strait makes room along it, from where it is narrowest for the body.
+fn lead_through(contacts: &mut [Contact<'_>], straits: &[Strait]) {
+    for Strait { collider, through } in straits {
+        let within = |c: &Contact<'_>| {
+            matches!(c.obstacle.thing, Thing::Part(of, _) if of == *collider)
+                && c.normal.dot(*through).abs() < BLOCKED
+        };
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for contact in contacts.iter().filter(|c| within(c)) {
+            sum += contact.depth * contact.center.dot(*through);
+            weight += contact.depth;
+        }
+        for contact in contacts.iter_mut().filter(|c| within(c)) {
+            contact.through = *through;
+            contact.center += (sum / weight - contact.center.dot(*through)) * *through;
+        }
+    }
 }
 
 /// The vertices of a segment where they are now, with boxes around neighbours.
@@ -319,6 +347,7 @@ impl<'a> Look<'a, '_> {
             deepest: place.to_world(deepest),
             swallowed: depth > SWALLOWED * segment.radius,
             opposed: false,
+            through: Vec3::ZERO,
         })
     }
 }
@@ -347,6 +376,8 @@ impl Contact<'_> {
             // The region takes in all of the body, which then moves as it is.
             (push.region.half, push.region.radius) = (Vec3::ZERO, 8.0 * (reach + depth));
             push.region.center = body.center();
+        } else if let Some(along) = self.normal.cross(self.through).try_normalize() {
+            push.along = along;
         } else if region.half != Vec3::ZERO {
             make_room_aside(&mut push, body);
         }
@@ -390,9 +421,10 @@ impl Contact<'_> {
     }
 }
 
-/// Before something long or flat the body makes room only along the side on which that reaches farther
-/// beyond the body, to both ends from the body's middle. So nothing flows back where the obstacle ends,
-/// which would push the body's other parts into it.
+/// Before something that reaches beyond the body on all sides, the body makes room on all of them, from its
+/// own middle. Before something long it makes room only along the side on which that reaches farther
+/// beyond the body, to both ends. So nothing flows back where the obstacle ends, which would push the
+/// body's other parts into it.
 fn make_room_aside(push: &mut Push, body: &Bounds) {
     let m = Mat3::from_quat(push.region.rotation);
     let axes = [m.x_axis, m.y_axis, m.z_axis];
@@ -409,6 +441,10 @@ fn make_room_aside(push: &mut Push, body: &Bounds) {
         return;
     }
     push.center += axes[across].dot(body.center() - push.center) * axes[across];
+    if beyond(along) >= 0.0 {
+        push.center += axes[along].dot(body.center() - push.center) * axes[along];
+        return;
+    }
     let flat = axes[along] - axes[along].dot(push.normal) * push.normal;
     push.along = flat.normalize_or_zero();
 }
