@@ -99,13 +99,14 @@ mod tests {
             };
             vec![(0..).zip(&ring.parts).map(one).collect()]
         };
-        for tilt in [0.0, 0.5, 1.0] {
+        for tilt in [0.0, 0.3, 0.6] {
             let found = straits(&obstacles(tilt, true));
             assert_eq!(found.len(), 1);
             let across = found[0].through.cross(axis).length();
             assert!(across < 1e-3, "{across} at {tilt}");
         }
-        assert!(straits(&obstacles(0.0, false)).is_empty(), "all on one side: no strait");
+        assert!(straits(&obstacles(1.0, true)).is_empty(), "the body is still below it");
+        assert!(straits(&obstacles(0.0, false)).is_empty(), "all on one side");
     }
 
     fn solid_center(solid: &crate::rig::collider::Solid) -> Vec3 {
