@@ -65,8 +65,9 @@ pub struct Contact {
     pub softness: f64,
     /// Whether it collides with other assets that have this set. Default: yes.
     pub others: bool,
-    /// Whether its segments collide with each other. Default: no. For a few compact segments that meet from
-    /// outside; a body whose segments overlap at rest, such as legs in a trunk, swells: a bake warns then.
+    /// Whether its segments collide with each other. Default: no. Segments count as convex; those that
+    /// overlap at rest or follow each other in the skeleton do not collide, and those that are deep in
+    /// each other stay as they are, with a warning.
     pub itself: bool,
 }
 

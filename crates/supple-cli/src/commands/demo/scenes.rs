@@ -166,6 +166,12 @@ pub(super) const DEMOS: &[Demo] = &[
         "Two soft balls run into each other: both flatten, neither enters the other.",
         scene!("meet"),
     ),
+    plain(
+        CONTACT,
+        "fist",
+        "A hand closes: its fingers touch the palm and both give way.",
+        scene!("fist"),
+    ),
     with(
         &[Show::Skeleton],
         0.55,

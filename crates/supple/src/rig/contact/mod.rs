@@ -38,7 +38,9 @@
 //!   otherwise add up.
 //! - In a ring, or whatever surrounds a body, all pushes make room along the way through, by the second
 //!   field, each in the plane of that way and its own: room made aside is where the other parts push.
-//! - Bodies that meet are pushed to a plane between them, both by half, which the paper leaves open.
+//! - Bodies that meet are pushed to a plane between them, both by half, which the paper leaves open. Two
+//!   segments of one body are pushed alike, but each vertex only as far as it belongs to the one or the
+//!   other: no field of space takes apart what is in the same place.
 //!
 //! # Limits
 //!
@@ -53,11 +55,13 @@
 //!   Integration. Symposium on Geometry Processing, 2007; section 4.
 
 mod field;
+mod kin;
 mod memory;
 mod resolve;
 mod segment;
 mod strait;
 
+pub use kin::{Parting, part};
 pub use memory::{Contacts, Meet, PosedCollider, PosedSegment, Pressure, Touch};
 pub use resolve::{MOST_PASSES, Obstacle, Report, Thing, resolve};
 pub use segment::{Segment, Segments};

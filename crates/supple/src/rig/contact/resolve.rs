@@ -54,7 +54,7 @@ const MOST_RAISED: f32 = 2.0;
 const BLOCK: usize = 32;
 
 /// Vertices that one task carries.
-const PIECE: usize = 256;
+pub(super) const PIECE: usize = 256;
 
 /// What an obstacle is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,17 +98,35 @@ pub struct Report {
     pub projected: u32,
     /// How far the farthest of them was moved, in scene units.
     pub farthest: f32,
+    /// Pairs of segments of one body that were too deep in each other to be taken apart.
+    #[serde(default)]
+    pub unparted: u32,
     /// By how much of its volume the body grew by all this.
     pub volume_change: f64,
 }
 
+impl Report {
+    /// This and what was done before.
+    #[must_use]
+    pub fn after(self, before: &Self) -> Self {
+        Self {
+            contacts: before.contacts + self.contacts,
+            passes: before.passes + self.passes,
+            steps: before.steps + self.steps,
+            deepest: before.deepest.max(self.deepest),
+            unparted: before.unparted + self.unparted,
+            ..self
+        }
+    }
+}
+
 /// A penetration into one obstacle.
-struct Contact<'a> {
+pub(super) struct Contact<'a> {
     obstacle: &'a Obstacle<'a>,
     /// The way out, in the world.
     normal: Vec3,
     /// How far along it.
-    depth: f32,
+    pub(super) depth: f32,
     /// Over which distance a push would fade.
     width: f32,
     /// The sum of the depths of the vertices inside, and their middle by depth.
@@ -194,26 +212,26 @@ fn lead_through(contacts: &mut [Contact<'_>], straits: &[Strait]) {
 }
 
 /// The vertices of a segment where they are now, with boxes around neighbours.
-struct Cloud<'a> {
+pub(super) struct Cloud<'a> {
     segment: &'a Segment,
     boxes: Vec<Bounds>,
-    around: Bounds,
+    pub(super) around: Bounds,
 }
 
 fn clouds<'a>(points: &[Vec3], segments: &'a Segments, run: &Run<'_>) -> Vec<Cloud<'a>> {
-    let cloud = |s: usize| {
-        let segment = &segments.all[s];
-        let around = |block: &[u32]| {
-            block
-                .iter()
-                .map(|&p| points[p as usize])
-                .fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) })
-        };
-        let boxes: Vec<Bounds> = segment.followers.chunks(BLOCK).map(around).collect();
-        let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
-        Cloud { segment, boxes, around }
+    run.map_tasks(segments.all.len(), |s| cloud(points, &segments.all[s]))
+}
+
+pub(super) fn cloud<'a>(points: &[Vec3], segment: &'a Segment) -> Cloud<'a> {
+    let around = |block: &[u32]| {
+        block
+            .iter()
+            .map(|&p| points[p as usize])
+            .fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) })
     };
-    run.map_tasks(segments.all.len(), cloud)
+    let boxes: Vec<Bounds> = segment.followers.chunks(BLOCK).map(around).collect();
+    let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
+    Cloud { segment, boxes, around }
 }
 
 impl Cloud<'_> {
@@ -269,7 +287,7 @@ fn reach(obstacle: &Obstacle<'_>, way_out: Option<Vec3>, radius: f32) -> Option<
 }
 
 /// Finds whether a segment is inside an obstacle, and how deep.
-fn detect<'a>(
+pub(super) fn detect<'a>(
     points: &[Vec3],
     cloud: &Cloud<'_>,
     obstacle: &'a Obstacle<'a>,
@@ -354,7 +372,7 @@ impl<'a> Look<'a, '_> {
 
 impl Contact<'_> {
     /// The field that takes the body, which is inside a box, out.
-    fn push(&self, body: &Bounds) -> Push {
+    pub(super) fn push(&self, body: &Bounds) -> Push {
         let Obstacle { solid, place, .. } = self.obstacle;
         let reach = 0.5 * body.diagonal();
         let mut region = solid.region(place.to_local(body.center()), BEYOND * reach);
