@@ -5,10 +5,11 @@ use glam::{DAffine3, DMat4, Mat4, Quat, Vec3};
 use super::cast::Drive;
 use super::{Cast, Load, PlayerError, State};
 use crate::Run;
+use crate::mesh::volume::volume;
 use crate::rig::collider::{Collider, Place, Solid};
 use crate::rig::contact::{
-    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, Segments,
-    Thing, resolve,
+    Contacts, Meet, Obstacle, Parting, PosedCollider, PosedSegment, Pressure, Report, Segment,
+    Segments, Thing, part, resolve,
 };
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::{SUBSTEPS, Stepper};
@@ -42,7 +43,12 @@ struct Soft {
     hulls: Vec<Option<Solid>>,
     /// From bind to the placed rest pose, for each joint.
     rest: Vec<Mat4>,
+    /// Its triangles, if it may meet itself.
+    triangles: Vec<[u32; 3]>,
 }
+
+/// Two segments of one body are not taken apart if that changes the body's volume by more.
+const MOST_SWELLING: f64 = 0.01;
 
 impl Arena {
     pub(super) fn new(
@@ -181,7 +187,7 @@ impl Arena {
         let Some(soft) = &self.bodies[body] else { return Report::default() };
         let planes: Vec<Side> = (0..)
             .zip(&contacts.meets)
-            .flat_map(|(number, meet)| sides(number, meet, body as u32))
+            .flat_map(|(number, meet)| sides(number, meet, body as u32, &soft.segments.all))
             .collect();
         let mut near: Vec<Vec<Obstacle<'_>>> = vec![Vec::new(); soft.segments.all.len()];
         for touch in contacts.touches.iter().filter(|t| t.body as usize == body) {
@@ -196,17 +202,24 @@ impl Arena {
                 solitary: collider.parts.len() == 1,
             });
         }
-        for side in &planes {
-            near[side.segment].push(Obstacle {
-                thing: Thing::Plane(side.meet),
-                solid: &side.solid,
-                place: side.place,
-                size: side.size,
-                way_out: Some(side.normal),
-                solitary: true,
-            });
+        let softness = soft.contact.softness as f32;
+        let alone = |side: &Side| contacts.meets[side.meet as usize].is_within_one_body();
+        for side in planes.iter().filter(|s| !alone(s)) {
+            near[side.segment].push(side.obstacle());
         }
-        resolve(positions, &soft.segments, &near, soft.contact.softness as f32, run)
+        let own: Vec<&Side> = planes.iter().filter(|s| alone(s)).collect();
+        let mut before = Report::default();
+        for pair in own.chunks_exact(2) {
+            let parting = Parting {
+                segments: [pair[0].segment, pair[1].segment],
+                sides: [pair[0].obstacle(), pair[1].obstacle()],
+            };
+            match soft.parted(positions, &parting, run) {
+                Some(report) => before = report.after(&before),
+                None => before.unparted += 1,
+            }
+        }
+        resolve(positions, &soft.segments, &near, softness, run).after(&before)
     }
 }
 
@@ -220,19 +233,38 @@ struct Side {
     size: f32,
 }
 
-/// The blocks that a body must not enter.
-fn sides(number: u32, meet: &Meet, body: u32) -> Vec<Side> {
+impl Side {
+    fn obstacle(&self) -> Obstacle<'_> {
+        Obstacle {
+            thing: Thing::Plane(self.meet),
+            solid: &self.solid,
+            place: self.place,
+            size: self.size,
+            way_out: Some(self.normal),
+            solitary: true,
+        }
+    }
+}
+
+/// The blocks that a body must not enter. Each reaches beyond the segment that touches it: where a block
+/// ends, what it pushes flows around its edge, and a ball would get a ridge there.
+fn sides(number: u32, meet: &Meet, body: u32, segments: &[Segment]) -> Vec<Side> {
     let thick = meet.depth + 0.5 * meet.radius;
-    let side = |segment: u32, normal: Vec3| Side {
-        meet: number,
-        segment: segment as usize,
-        solid: Solid::cuboid(Vec3::new(meet.radius, thick, meet.radius)),
-        place: Place {
-            rotation: Quat::from_rotation_arc(Vec3::Y, normal),
-            translation: meet.point - thick * normal,
-        },
-        normal,
-        size: 2.0 * meet.radius,
+    let side = |segment: u32, normal: Vec3| {
+        let segment = segment as usize;
+        let beyond = if meet.is_within_one_body() { 0.0 } else { 2.0 * segments[segment].radius };
+        let across = meet.radius.max(beyond);
+        Side {
+            meet: number,
+            segment,
+            solid: Solid::cuboid(Vec3::new(across, thick, across)),
+            place: Place {
+                rotation: Quat::from_rotation_arc(Vec3::Y, normal),
+                translation: meet.point - thick * normal,
+            },
+            normal,
+            size: 2.0 * meet.radius,
+        }
     };
     let above = (meet.above[0] == body).then(|| side(meet.above[1], meet.normal));
     let below = (meet.below[0] == body).then(|| side(meet.below[1], -meet.normal));
@@ -300,7 +332,28 @@ impl Soft {
         let rest = cast.rest_matrices();
         let segments = Segments::new(&cast.body, &rest);
         let hulls = segments.all.iter().map(|s| hull_of(&s.posed(&rest[s.joint]))).collect();
-        Some(Self { contact, segments, hulls, rest })
+        let all = &cast.body.mesh.triangles;
+        let triangles = if contact.itself { all.clone() } else { Vec::new() };
+        Some(Self { contact, segments, hulls, rest, triangles })
+    }
+
+    /// Takes two segments apart; `None`, and nothing moves, if that cannot be done well.
+    fn parted(
+        &self,
+        positions: &mut [Vec3],
+        parting: &Parting<'_>,
+        run: &Run<'_>,
+    ) -> Option<Report> {
+        let mut moved = positions.to_vec();
+        let softness = self.contact.softness as f32;
+        let report = part(&mut moved, &self.segments, parting, softness, run)?;
+        let before = volume(positions, &self.triangles, run);
+        let change = volume(&moved, &self.triangles, run) - before;
+        if change.abs() > MOST_SWELLING * before.abs() {
+            return None;
+        }
+        positions.copy_from_slice(&moved);
+        Some(report)
     }
 
     fn posed<'a>(
@@ -352,7 +405,7 @@ fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
         if a.0 != b.0 {
             return a.2.contact.others && b.2.contact.others;
         }
-        a.1 != b.1 && a.2.contact.itself && !overlap_at_rest(a.2, a.1, b.1)
+        a.2.contact.itself && !a.2.segments.adjoin(a.1, b.1) && !overlap_at_rest(a.2, a.1, b.1)
     };
     all.iter().map(|a| all.iter().map(|b| may(a, b)).collect()).collect()
 }

@@ -422,7 +422,14 @@ fn contact_warnings(name: &str, contact: &contact::Report) -> impl Iterator<Item
             100.0 * change
         )
     });
-    projected.into_iter().chain(swollen)
+    let unparted = (contact.unparted > 0).then(|| {
+        format!(
+            "asset '{name}': {} pairs of its segments are too deep in each other to be taken apart and \
+             stay as they are",
+            contact.unparted
+        )
+    });
+    projected.into_iter().chain(unparted).chain(swollen)
 }
 
 /// A state that belongs to another scene.

@@ -6,7 +6,7 @@
 //! let scene = Scene::parse(r#"
 //!     supple = 1
 //!     [[collider]]
-//!     kind = "box"                  # or "sphere", "capsule", "plane", "convex", "mesh"
+//!     kind = "box"                  # or "sphere", "capsule", "ring", "plane", "convex", "mesh"
 //!     size = [2, "10 cm", 1]
 //!     placement = { rotate = [0, 0, 30] }
 //!     [[collider]]
@@ -65,8 +65,9 @@ pub struct Contact {
     pub softness: f64,
     /// Whether it collides with other assets that have this set. Default: yes.
     pub others: bool,
-    /// Whether its segments collide with each other. Default: no. For a few compact segments that meet from
-    /// outside; a body whose segments overlap at rest, such as legs in a trunk, swells: a bake warns then.
+    /// Whether its segments collide with each other. Default: no. Segments count as convex; those that
+    /// overlap at rest or follow each other in the skeleton do not collide, and those that are deep in
+    /// each other stay as they are, with a warning.
     pub itself: bool,
 }
 
@@ -94,15 +95,17 @@ enum Kind {
     Sphere,
     Capsule,
     Box,
+    Ring,
     Plane,
     Convex,
     Mesh,
 }
 
-const KINDS: [(&str, Kind); 6] = [
+const KINDS: [(&str, Kind); 7] = [
     ("sphere", Kind::Sphere),
     ("capsule", Kind::Capsule),
     ("box", Kind::Box),
+    ("ring", Kind::Ring),
     ("plane", Kind::Plane),
     ("convex", Kind::Convex),
     ("mesh", Kind::Mesh),
@@ -119,6 +122,7 @@ impl ColliderEntry {
             Kind::Sphere => &["radius"],
             Kind::Capsule => &["radius", "length"],
             Kind::Box => &["size"],
+            Kind::Ring => &["radius", "thickness"],
             Kind::Plane => &[],
             Kind::Convex => &["file", "zoo", "triangles"],
             Kind::Mesh => &["file", "zoo", "triangles", "parts"],
@@ -132,6 +136,9 @@ impl ColliderEntry {
                 Shape::Capsule { radius: length("radius")?, length: length("length")? }
             }
             Kind::Box => Shape::Box { size: table.need("size")?.numbers3(Unit::Length, SIZES)? },
+            Kind::Ring => {
+                Shape::Ring { radius: length("radius")?, thickness: length("thickness")? }
+            }
             Kind::Plane => Shape::Plane,
             Kind::Convex => Shape::Convex,
             Kind::Mesh => {

@@ -48,7 +48,7 @@
 //! softness = 1
 //!
 //! [[collider]]
-//! kind = "plane"                  # or "box", "sphere", "capsule", "convex", "mesh"
+//! kind = "plane"                  # or "box", "sphere", "capsule", "ring", "convex", "mesh"
 //!
 //! [track.lift]
 //! interpolation = "smooth"        # or "step", "linear"

@@ -73,6 +73,8 @@ pub(super) const DEMOS: &[Demo] = &[
         "A camel falls through walls and bars on elastic joints."),
     demo!("Contact", "meet", WIDE, ALL, [],
         "Two soft balls run into each other: both flatten, neither enters the other."),
+    demo!("Contact", "fist", WIDE, ALL, [],
+        "A hand closes: its fingers touch the palm and both give way."),
     demo!("Rigs and paths", "boxer", WIDE, ALL, [Skeleton],
         "Two boxers: dual quaternions on the left, linear blending on the right."),
     demo!("Rigs and paths", "camel", WIDE, ALL, [],

@@ -192,6 +192,19 @@ impl Body {
         name.cloned().unwrap_or_else(|| joint.to_string())
     }
 
+    /// The joint on the nearest node above a joint's that has one.
+    #[must_use]
+    pub fn parent_joint(&self, joint: usize) -> Option<usize> {
+        let mut node = self.hierarchy().parent(self.joints[joint].node);
+        while let Some(n) = node {
+            if let Some(found) = self.joints.iter().position(|j| j.node == n) {
+                return Some(found);
+            }
+            node = self.hierarchy().parent(n);
+        }
+        None
+    }
+
     /// The nodes that move the joints.
     #[must_use]
     pub fn hierarchy(&self) -> &Hierarchy {

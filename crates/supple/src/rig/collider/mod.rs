@@ -66,6 +66,13 @@ pub enum Shape {
         /// Its edges along x, y and z.
         size: [f64; 3],
     },
+    /// A ring about y, around the origin, of short capsules.
+    Ring {
+        /// From the origin to the middle of the ring's tube.
+        radius: f64,
+        /// The radius of the tube: less than `radius`.
+        thickness: f64,
+    },
     /// All below the plane through the origin with the normal y: a floor without end.
     Plane,
     /// The convex hull of a mesh.
@@ -89,6 +96,16 @@ pub enum ColliderError {
         what: &'static str,
         /// What it is.
         value: f64,
+    },
+    /// A ring without a hole.
+    #[error("collider '{name}': a ring of radius {radius} and thickness {thickness} has no hole")]
+    NoHole {
+        /// Which collider.
+        name: String,
+        /// Its radius.
+        radius: f32,
+        /// The radius of its tube.
+        thickness: f32,
     },
     /// A round shape is stretched.
     #[error(
@@ -183,6 +200,7 @@ impl Collider {
                 }
                 (vec![Solid::cuboid(half)], shapes::cuboid(half))
             }
+            Shape::Ring { radius, thickness } => builder.ring(radius, thickness)?,
             Shape::Plane => (vec![Solid::half_space(Vec3::Y, 0.0)], shapes::plane()),
             Shape::Convex => builder.convex(mesh)?,
             Shape::Mesh { parts } => builder.split(mesh, parts)?,
@@ -216,6 +234,18 @@ impl Builder<'_> {
             return Err(ColliderError::Stretched { name: self.name(), scale: self.scale });
         }
         Ok(self.measure(what, value)? * scale.x)
+    }
+
+    fn ring(&self, radius: f64, thickness: f64) -> Result<(Vec<Solid>, TriMesh), ColliderError> {
+        let radius = self.round("radius", radius)?;
+        let thickness = self.round("thickness", thickness)?;
+        if thickness >= radius {
+            return Err(ColliderError::NoHole { name: self.name(), radius, thickness });
+        }
+        let corners = shapes::circle(radius);
+        let next = corners.iter().cycle().skip(1);
+        let solid = |(a, b): (&Vec3, &Vec3)| Solid::Round { ends: [*a, *b], radius: thickness };
+        Ok((corners.iter().zip(next).map(solid).collect(), shapes::ring(&corners, thickness)))
     }
 
     /// The mesh, scaled and checked.

@@ -6,6 +6,8 @@ use crate::mesh::TriMesh;
 
 /// Segments round a sphere or capsule.
 const ROUND: u32 = 32;
+/// Capsules of a ring: they leave its circle by 1.2e-3 of the radius.
+const AROUND: u32 = 32;
 /// Half the edge of the square that stands for a plane.
 const PLANE_HALF: f32 = 20.0;
 
@@ -44,6 +46,35 @@ pub(super) fn capsule(radius: f32, half: f32) -> TriMesh {
         }
     }
     TriMesh::new(positions, triangles)
+}
+
+/// The corners of a polygon about y that is as far outside a circle as inside.
+pub(super) fn circle(radius: f32) -> Vec<Vec3> {
+    let half = std::f32::consts::PI / AROUND as f32;
+    let corner = 2.0 * radius / (1.0 + half.cos());
+    let at = |k: u32| {
+        let (sin, cos) = (2.0 * half * k as f32).sin_cos();
+        corner * Vec3::new(sin, 0.0, cos)
+    };
+    (0..AROUND).map(at).collect()
+}
+
+/// A tube around a closed row of corners about y.
+pub(super) fn ring(corners: &[Vec3], thickness: f32) -> TriMesh {
+    let across = |x: &Vec3| {
+        let (x, outward) = (*x, x.normalize_or_zero());
+        (0..ROUND).map(move |k| {
+            let (sin, cos) = (std::f32::consts::TAU * k as f32 / ROUND as f32).sin_cos();
+            x + thickness * (cos * outward + sin * Vec3::Y)
+        })
+    };
+    let count = corners.len() as u32;
+    let at = |i: u32, k: u32| (i % count) * ROUND + k % ROUND;
+    let quad = |i: u32, k: u32| [at(i, k), at(i + 1, k), at(i + 1, k + 1), at(i, k + 1)];
+    let quads = (0..count).flat_map(|i| (0..ROUND).map(move |k| (i, k)));
+    let halves = |q: [u32; 4]| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]];
+    let triangles = quads.flat_map(|(i, k)| halves(quad(i, k))).collect();
+    TriMesh::new(corners.iter().flat_map(across).collect(), triangles)
 }
 
 /// A box.

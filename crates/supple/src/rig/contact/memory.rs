@@ -78,6 +78,14 @@ pub struct Meet {
     pub depth: f32,
 }
 
+impl Meet {
+    /// True if both are segments of one body.
+    #[must_use]
+    pub fn is_within_one_body(&self) -> bool {
+        self.above[0] == self.below[0]
+    }
+}
+
 /// What is remembered of all contacts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contacts {

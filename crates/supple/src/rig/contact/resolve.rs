@@ -4,6 +4,7 @@ use glam::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::field::{self, Push};
+use super::strait::{Strait, straits};
 use super::{Segment, Segments};
 use crate::Run;
 use crate::mesh::measure::Bounds;
@@ -32,6 +33,9 @@ const TURNS_BACK: f32 = -0.3;
 /// Two segments leave one obstacle to opposite sides if the cosine between their ways is less.
 const OPPOSED: f32 = -0.5;
 
+/// A contact in a strait whose way out makes a larger cosine with the way through blocks it.
+const BLOCKED: f32 = 0.8;
+
 /// Regions are cut at this many times the body's size.
 const BEYOND: f32 = 1.5;
 
@@ -50,7 +54,7 @@ const MOST_RAISED: f32 = 2.0;
 const BLOCK: usize = 32;
 
 /// Vertices that one task carries.
-const PIECE: usize = 256;
+pub(super) const PIECE: usize = 256;
 
 /// What an obstacle is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,17 +98,35 @@ pub struct Report {
     pub projected: u32,
     /// How far the farthest of them was moved, in scene units.
     pub farthest: f32,
+    /// Pairs of segments of one body that were too deep in each other to be taken apart.
+    #[serde(default)]
+    pub unparted: u32,
     /// By how much of its volume the body grew by all this.
     pub volume_change: f64,
 }
 
+impl Report {
+    /// This and what was done before.
+    #[must_use]
+    pub fn after(self, before: &Self) -> Self {
+        Self {
+            contacts: before.contacts + self.contacts,
+            passes: before.passes + self.passes,
+            steps: before.steps + self.steps,
+            deepest: before.deepest.max(self.deepest),
+            unparted: before.unparted + self.unparted,
+            ..self
+        }
+    }
+}
+
 /// A penetration into one obstacle.
-struct Contact<'a> {
+pub(super) struct Contact<'a> {
     obstacle: &'a Obstacle<'a>,
     /// The way out, in the world.
     normal: Vec3,
     /// How far along it.
-    depth: f32,
+    pub(super) depth: f32,
     /// Over which distance a push would fade.
     width: f32,
     /// The sum of the depths of the vertices inside, and their middle by depth.
@@ -116,6 +138,8 @@ struct Contact<'a> {
     swallowed: bool,
     /// True if other segments leave the obstacle to the other side: the push must not move them.
     opposed: bool,
+    /// In a [`Strait`], the way through it; otherwise zero.
+    through: Vec3,
 }
 
 /// Moves the vertices of a body out of obstacles; `near[s]` are those of segment `s`.
@@ -133,6 +157,7 @@ pub fn resolve(
     if near.iter().all(Vec::is_empty) {
         return report;
     }
+    let straits = straits(near);
     let near = with_those_of_others(near);
     let mut points = segments.gather(positions);
     let mut clouds = clouds(&points, segments, run);
@@ -142,7 +167,9 @@ pub fn resolve(
             break;
         }
         report.passes += 1;
-        push_out(&mut points, &clouds, &joined(contacts), &mut report, run);
+        let mut contacts = joined(contacts);
+        lead_through(&mut contacts, &straits);
+        push_out(&mut points, &clouds, &contacts, &mut report, run);
         clouds = self::clouds(&points, segments, run);
     }
     project(&mut points, &clouds, &near, &mut report, run);
@@ -165,27 +192,46 @@ fn with_those_of_others<'a>(near: &[Vec<Obstacle<'a>>]) -> Vec<Vec<Obstacle<'a>>
     near.iter().map(extended).collect()
 }
 
+/// What is in a strait makes room along it, from where it is narrowest for the body.
+fn lead_through(contacts: &mut [Contact<'_>], straits: &[Strait]) {
+    for Strait { collider, through } in straits {
+        let within = |c: &Contact<'_>| {
+            matches!(c.obstacle.thing, Thing::Part(of, _) if of == *collider)
+                && c.normal.dot(*through).abs() < BLOCKED
+        };
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for contact in contacts.iter().filter(|c| within(c)) {
+            sum += contact.depth * contact.center.dot(*through);
+            weight += contact.depth;
+        }
+        for contact in contacts.iter_mut().filter(|c| within(c)) {
+            contact.through = *through;
+            contact.center += (sum / weight - contact.center.dot(*through)) * *through;
+        }
+    }
+}
+
 /// The vertices of a segment where they are now, with boxes around neighbours.
-struct Cloud<'a> {
+pub(super) struct Cloud<'a> {
     segment: &'a Segment,
     boxes: Vec<Bounds>,
-    around: Bounds,
+    pub(super) around: Bounds,
 }
 
 fn clouds<'a>(points: &[Vec3], segments: &'a Segments, run: &Run<'_>) -> Vec<Cloud<'a>> {
-    let cloud = |s: usize| {
-        let segment = &segments.all[s];
-        let around = |block: &[u32]| {
-            block
-                .iter()
-                .map(|&p| points[p as usize])
-                .fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) })
-        };
-        let boxes: Vec<Bounds> = segment.followers.chunks(BLOCK).map(around).collect();
-        let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
-        Cloud { segment, boxes, around }
+    run.map_tasks(segments.all.len(), |s| cloud(points, &segments.all[s]))
+}
+
+pub(super) fn cloud<'a>(points: &[Vec3], segment: &'a Segment) -> Cloud<'a> {
+    let around = |block: &[u32]| {
+        block
+            .iter()
+            .map(|&p| points[p as usize])
+            .fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) })
     };
-    run.map_tasks(segments.all.len(), cloud)
+    let boxes: Vec<Bounds> = segment.followers.chunks(BLOCK).map(around).collect();
+    let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
+    Cloud { segment, boxes, around }
 }
 
 impl Cloud<'_> {
@@ -241,7 +287,7 @@ fn reach(obstacle: &Obstacle<'_>, way_out: Option<Vec3>, radius: f32) -> Option<
 }
 
 /// Finds whether a segment is inside an obstacle, and how deep.
-fn detect<'a>(
+pub(super) fn detect<'a>(
     points: &[Vec3],
     cloud: &Cloud<'_>,
     obstacle: &'a Obstacle<'a>,
@@ -319,13 +365,14 @@ impl<'a> Look<'a, '_> {
             deepest: place.to_world(deepest),
             swallowed: depth > SWALLOWED * segment.radius,
             opposed: false,
+            through: Vec3::ZERO,
         })
     }
 }
 
 impl Contact<'_> {
     /// The field that takes the body, which is inside a box, out.
-    fn push(&self, body: &Bounds) -> Push {
+    pub(super) fn push(&self, body: &Bounds) -> Push {
         let Obstacle { solid, place, .. } = self.obstacle;
         let reach = 0.5 * body.diagonal();
         let mut region = solid.region(place.to_local(body.center()), BEYOND * reach);
@@ -347,6 +394,8 @@ impl Contact<'_> {
             // The region takes in all of the body, which then moves as it is.
             (push.region.half, push.region.radius) = (Vec3::ZERO, 8.0 * (reach + depth));
             push.region.center = body.center();
+        } else if let Some(along) = self.normal.cross(self.through).try_normalize() {
+            push.along = along;
         } else if region.half != Vec3::ZERO {
             make_room_aside(&mut push, body);
         }
@@ -390,9 +439,10 @@ impl Contact<'_> {
     }
 }
 
-/// Before something long or flat the body makes room only along the side on which that reaches farther
-/// beyond the body, to both ends from the body's middle. So nothing flows back where the obstacle ends,
-/// which would push the body's other parts into it.
+/// Before something that reaches beyond the body on all sides, the body makes room on all of them, from its
+/// own middle. Before something long it makes room only along the side on which that reaches farther
+/// beyond the body, to both ends. So nothing flows back where the obstacle ends, which would push the
+/// body's other parts into it.
 fn make_room_aside(push: &mut Push, body: &Bounds) {
     let m = Mat3::from_quat(push.region.rotation);
     let axes = [m.x_axis, m.y_axis, m.z_axis];
@@ -409,6 +459,10 @@ fn make_room_aside(push: &mut Push, body: &Bounds) {
         return;
     }
     push.center += axes[across].dot(body.center() - push.center) * axes[across];
+    if beyond(along) >= 0.0 {
+        push.center += axes[along].dot(body.center() - push.center) * axes[along];
+        return;
+    }
     let flat = axes[along] - axes[along].dot(push.normal) * push.normal;
     push.along = flat.normalize_or_zero();
 }

@@ -97,7 +97,7 @@ impl Ragdoll {
             .collect();
         for (joint, bone) in bone_of_joint.iter().enumerate() {
             let Some(bone) = *bone else { continue };
-            let parent = nearest_bone(body, &bone_of_joint, parent_joint(body, joint));
+            let parent = nearest_bone(body, &bone_of_joint, body.parent_joint(joint));
             let anchor = rest[joint] * body.joints[joint].inverse_bind.inverse();
             bones[bone].hangs = parent
                 .or_else(|| (bone != 0).then_some(0))
@@ -371,19 +371,7 @@ fn nearest_bone(body: &Body, bones: &[Option<usize>], from: Option<usize>) -> Op
         if let Some(bone) = bones[j] {
             return Some(bone);
         }
-        joint = parent_joint(body, j);
-    }
-    None
-}
-
-/// The joint on the nearest node above that has one.
-fn parent_joint(body: &Body, joint: usize) -> Option<usize> {
-    let mut node = body.hierarchy().parent(body.joints[joint].node);
-    while let Some(n) = node {
-        if let Some(found) = body.joints.iter().position(|j| j.node == n) {
-            return Some(found);
-        }
-        node = body.hierarchy().parent(n);
+        joint = body.parent_joint(j);
     }
     None
 }
