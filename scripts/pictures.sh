@@ -103,7 +103,9 @@ printf '# The figures of the thesis\n\nMade by `scripts/pictures.sh` from `scene
 printf '| | |\n|---|---|\n' >> "$page"
 for scene in scenes/figures/*.toml; do
     name=$(basename "$scene" .toml)
-    picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" --from 0.3,0.3,1
+    view=(--from 0.3,0.3,1)
+    if grep -q '^\[camera\]' "$scene"; then view=(); fi
+    picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}"
     words=$(sed -n '/^#/!q; s/^# *//p' "$scene" | tr '\n' ' ')
     printf '| ![%s](pictures/figures-%s.png) | %s|\n' "$name" "$name" "$words" >> "$page"
 done

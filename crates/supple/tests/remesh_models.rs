@@ -8,6 +8,7 @@ use supple::Run;
 use supple::io::ReadOptions;
 use supple::mesh::measure::Bounds;
 use supple::mesh::remesh::{Params, Target, remesh};
+use supple::mesh::volume::volume;
 use supple::mesh::{TriMesh, adjacency, intersect, refine};
 use supple::sculpt::{self, Bend, Op, Twist};
 
@@ -50,9 +51,16 @@ fn closed_models_twist_and_bend_without_a_new_intersection() {
         let Some(mesh) = read(file) else { continue };
         for op in edits(&mesh) {
             let (mut new, name) = (mesh.clone(), op.name());
-            sculpt::apply_refined(&mut new, &[op], &params, &fineness, &Run::default()).unwrap();
+            let done = sculpt::apply_refined(&mut new, &[op], &params, &fineness, &Run::default());
+            let report = done.unwrap().report;
             assert_eq!(new.validate(), Ok(()), "{file} {name}");
             assert!(pairs(&new) <= pairs(&mesh), "{file} {name}: {} pairs", pairs(&new));
+            let volume = |m: &TriMesh| volume(&m.positions, &m.triangles, &Run::default());
+            let error = volume(&new) / volume(&mesh) - 1.0;
+            assert!(error.abs() < 1e-4, "{file} {name}: volume off by {error}");
+            assert!((report.volume_error() - error).abs() < 1e-9, "{file} {name}: told otherwise");
+            let (old, count) = (mesh.triangles.len(), new.triangles.len());
+            assert!(2 * count < 5 * old, "{file} {name}: {old} triangles became {count}");
         }
     }
 }

@@ -8,6 +8,7 @@ use supple::Run;
 use supple::mesh::bvh::Bvh;
 use supple::mesh::intersect::{intersections_between, self_intersections};
 use supple::mesh::winding::Winding;
+use supple::mesh::{TriMesh, refine};
 use supple::pathline;
 use supple::sculpt::{self, Mirror, Op, Outcome, Params, Problem, Stamp, ToolShape};
 
@@ -93,7 +94,7 @@ fn the_contact_lands_exactly_and_what_is_far_does_not_move() {
     }
     assert!(under >= 16 && far > 1000, "{under} {far}");
     assert_eq!(in_each_other(&block, &at_end(&op)), (0, 0));
-    assert!(outcome.report.volume_error().abs() < 3e-3, "{}", outcome.report.volume_error());
+    assert!(outcome.report.volume_error().abs() < 2.4e-3, "{}", outcome.report.volume_error());
 }
 
 /// The error is the mesh's own: four times as many vertices, about a quarter of it.
@@ -115,8 +116,24 @@ fn a_ball_never_enters_the_tool() {
     assert_eq!(in_each_other(&ball, &at_end(&press())), (0, 0));
     let pairs = self_intersections(&ball.positions, &ball.triangles, &Run::default()).unwrap();
     assert_eq!(pairs, Vec::<[u32; 2]>::new(), "folds");
-    assert!(outcome.report.volume_error().abs() < 2e-3, "{}", outcome.report.volume_error());
+    assert!(outcome.report.volume_error().abs() < 6e-4, "{}", outcome.report.volume_error());
     assert!(outcome.report.max_displacement > 0.15, "{:?}", outcome.report);
+}
+
+/// Where the mesh is as fine as the stamp needs it, its volume is kept as well as that of any edit.
+#[test]
+fn refined_for_it_a_ball_keeps_its_volume() {
+    let ball = sphere(4);
+    let mut mesh = TriMesh::new(ball.positions, ball.triangles);
+    let (ops, params) = ([Op::Stamp(press())], Params::default());
+    let fineness = refine::Params::default();
+    let done = sculpt::apply_refined(&mut mesh, &ops, &params, &fineness, &Run::default()).unwrap();
+    assert_eq!(done.report.warnings, Vec::<String>::new());
+    let ball = Shape { positions: mesh.positions, triangles: mesh.triangles };
+    assert_eq!(in_each_other(&ball, &at_end(&press())), (0, 0));
+    let pairs = self_intersections(&ball.positions, &ball.triangles, &Run::default()).unwrap();
+    assert_eq!(pairs, Vec::<[u32; 2]>::new(), "folds");
+    assert!(done.report.volume_error().abs() < 1e-4, "{}", done.report.volume_error());
 }
 
 /// Tools of random size and place, on their way to a random point near the middle.
@@ -141,7 +158,7 @@ fn no_random_tool_is_entered() {
         let report = stamped(&mut ball, &[Op::Stamp(op.clone())]).report;
         assert_eq!(report.warnings, Vec::<String>::new(), "case {case}");
         assert_eq!(in_each_other(&ball, &at_end(&op)), (0, 0), "case {case}: {op:?}");
-        assert!(report.volume_error().abs() < 2e-2, "case {case}: {}", report.volume_error());
+        assert!(report.volume_error().abs() < 1.2e-2, "case {case}: {}", report.volume_error());
     }
 }
 
@@ -234,17 +251,19 @@ fn undo_returns_and_replay_repeats() {
     assert!(error < 1e-5 * 12.0_f32.sqrt(), "{error}");
 }
 
+/// Whatever the way, the start that the error names is one that works.
 #[test]
-fn a_shape_that_starts_inside_moves_along() {
-    let mut ball = sphere(3);
-    let rest = ball.positions.clone();
-    let by = vec![Vec3::new(0.0, 0.0, 0.2)];
-    let op = Stamp { from: Vec3::new(0.0, 0.0, 0.95), by, ..press() };
-    let outcome = stamped(&mut ball, &[Op::Stamp(op)]);
-    assert!(outcome.report.warnings[0].contains("start inside the tool"), "{:?}", outcome.report);
-    let top = (0..rest.len()).max_by(|&a, &b| rest[a].z.total_cmp(&rest[b].z)).unwrap();
-    let expected = rest[top] + Vec3::new(0.0, 0.0, 0.2);
-    assert!(ball.positions[top].abs_diff_eq(expected, 1e-5), "{}", ball.positions[top]);
+fn a_tool_that_starts_inside_is_refused() {
+    for by in [Vec3::new(0.0, 0.0, 0.2), Vec3::new(0.0, 0.0, -0.2), Vec3::new(0.3, -0.1, -0.2)] {
+        let op = Stamp { from: Vec3::new(0.0, 0.0, 0.95), by: vec![by], ..press() };
+        let problem = refused(op.clone());
+        let Problem::ToolStartsInside { triangles, outside } = problem else {
+            panic!("{problem}");
+        };
+        assert!(triangles > 0 && problem.to_string().contains("start it outside"), "{problem}");
+        let mut ball = sphere(3);
+        stamped(&mut ball, &[Op::Stamp(Stamp { from: outside, ..op })]);
+    }
 }
 
 #[test]

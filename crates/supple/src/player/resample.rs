@@ -175,6 +175,7 @@ fn fineness(mesh: &TriMesh, scale: f32) -> refine::Params {
     let diagonal = Bounds::of(&mesh.positions).map_or(1.0, |b| b.diagonal());
     refine::Params {
         tolerance_rel_bbox: scale * TOLERANCE,
+        volume_rel: None,
         longest_rel_bbox: scale * STRETCH * longest / diagonal,
         angle_degrees: ANGLE_DEGREES,
         most_triangles: MOST_TIMES * mesh.triangles.len(),

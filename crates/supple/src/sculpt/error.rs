@@ -193,6 +193,17 @@ pub enum Problem {
     /// A tool whose triangles face inwards, or not all the same way.
     #[error("the tool is inside out: its triangles must be counter-clockwise seen from outside")]
     ToolInsideOut,
+    /// A tool that is in the shape before it has gone anywhere.
+    #[error(
+        "the tool starts inside the shape, at {triangles} triangles: start it outside, at {outside} for \
+         instance"
+    )]
+    ToolStartsInside {
+        /// Triangles that meet it or have a corner in it.
+        triangles: usize,
+        /// A start that is surely outside, back along the way.
+        outside: Vec3,
+    },
     /// The tool is only a name.
     #[error("the tool '{name}' was not loaded; give its mesh")]
     ToolNotLoaded {

@@ -346,12 +346,25 @@ pub fn apply(
     params: &Params,
     run: &Run<'_>,
 ) -> Result<Outcome, Error> {
+    let target = volume(positions, triangles, run);
+    apply_keeping(target, positions, triangles, ops, params, run)
+}
+
+/// As [`apply`], for a shape whose volume is to become `target`.
+fn apply_keeping(
+    target: f64,
+    positions: &mut [Vec3],
+    triangles: &[[u32; 3]],
+    ops: &[Op],
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<Outcome, Error> {
     let rest = positions.to_vec();
-    match run.install(|| apply_all(positions, triangles, ops, params, run)) {
+    match run.install(|| apply_all(target, positions, triangles, ops, params, run)) {
         Ok((path, told)) => {
-            let measured = measure(&rest, positions, triangles, run);
             let Report { steps, contacts, warnings, .. } = told;
-            let report = Report { steps, contacts, warnings, ..measured };
+            let measured = measure(&rest, positions, triangles, run);
+            let report = Report { steps, contacts, warnings, volume_before: target, ..measured };
             Ok(Outcome { report, path })
         }
         Err(error) => {
@@ -362,13 +375,13 @@ pub fn apply(
 }
 
 fn apply_all(
+    target: f64,
     positions: &mut [Vec3],
     triangles: &[[u32; 3]],
     ops: &[Op],
     params: &Params,
     run: &Run<'_>,
 ) -> Result<(Path, Report), Error> {
-    let target = volume(positions, triangles, run);
     let (mut path, mut told, mut frozen) = (Path::default(), Report::default(), 0);
     let mut freedom = vec![0.0; positions.len()];
     for (index, op) in ops.iter().enumerate() {
@@ -408,7 +421,6 @@ fn measure(rest: &[Vec3], positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<
     Report {
         moved: pairs().filter(|(a, b)| a != b).count(),
         max_displacement: pairs().map(|(a, b)| a.distance(*b)).fold(0.0, f32::max),
-        volume_before: volume(rest, triangles, run),
         volume_after: volume(positions, triangles, run),
         ..Report::default()
     }

@@ -1,17 +1,27 @@
 //! Edits on a mesh that becomes as fine as they need it (thesis, section 2.4.2).
 
 use super::path::{NotReversible, Stage};
-use super::{Error, Op, Outcome, Params, apply};
+use super::{Error, Op, Outcome, Params, apply, apply_keeping};
+use crate::mesh::adjacency::topology;
+use crate::mesh::bvh::Bvh;
 use crate::mesh::intersect::self_intersections;
 use crate::mesh::measure::Bounds;
 use crate::mesh::refine::{self, Refined, refine};
 use crate::mesh::remesh::settle::{Merge, settle};
 use crate::mesh::remesh::{self, mean_edge};
+use crate::mesh::volume::volume;
 use crate::mesh::{TriMesh, Values};
 use crate::run::{Cancelled, Run};
 
 /// Share of the old mesh's mean edge below which edges may be merged.
 const NEEDLESS: f32 = 0.7;
+
+/// Share of the tolerance by which evening out may leave the edited shape; that share of it again if it
+/// costs too much volume.
+const LEFT: f32 = 0.25;
+
+/// How often settling is tried, each time with more triangles left as they are.
+const SETTLINGS: usize = 4;
 
 /// Why a shape could not be edited and refined. The mesh is then as it was.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -57,12 +67,34 @@ pub fn apply_refined(
         outcome.report.warnings.extend((!mesh.triangles.is_empty()).then(|| why.to_owned()));
         return Ok(outcome);
     };
-    let mut finer = settled(mesh, &refined, fineness, run)?;
-    let mut outcome = apply(&mut finer.positions, &finer.triangles, ops, params, run)?;
-    if pairs_of(&finer, run)? > pairs_of(mesh, run)? + refined.intersections_added {
-        finer = refined.mesh;
-        outcome = apply(&mut finer.positions, &finer.triangles, ops, params, run)?;
-    }
+    let volume = volume(&mesh.positions, &mesh.triangles, run);
+    let edited = |mut finer: TriMesh| {
+        let (positions, triangles) = (&mut finer.positions, &finer.triangles);
+        apply_keeping(volume, positions, triangles, ops, params, run).map(|done| (finer, done))
+    };
+    let known = pairs_of(mesh, run)?.len() + refined.intersections_added;
+    let loss = may_lose(mesh, &refined, fineness, run);
+    let (mut free, mut left) = (moved(&refined), LEFT);
+    let mut settlings = 0;
+    let (finer, mut outcome) = loop {
+        let settled = settled(mesh, &refined, &free, left * fineness.tolerance_rel_bbox, run)?;
+        let (finer, outcome) = edited(settled)?;
+        let pairs = pairs_of(&finer, run)?;
+        let keeps_volume = outcome.report.volume_error().abs() <= loss;
+        if pairs.len() <= known && keeps_volume {
+            break (finer, outcome);
+        }
+        settlings += 1;
+        if settlings == SETTLINGS {
+            break edited(refined.mesh)?;
+        }
+        if pairs.len() > known {
+            hold_near(&mut free, &refined, &finer, &pairs, run);
+        }
+        if !keeps_volume {
+            left *= LEFT;
+        }
+    };
     if refined.intersections_added > 0 {
         let pairs = refined.intersections_added;
         outcome.report.warnings.push(format!("{pairs} pairs of triangles intersect that did not"));
@@ -71,8 +103,44 @@ pub fn apply_refined(
     Ok(outcome)
 }
 
-fn pairs_of(mesh: &TriMesh, run: &Run<'_>) -> Result<usize, Cancelled> {
-    Ok(self_intersections(&mesh.positions, &mesh.triangles, run)?.len())
+fn pairs_of(mesh: &TriMesh, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Cancelled> {
+    self_intersections(&mesh.positions, &mesh.triangles, run)
+}
+
+/// How much volume may be gained or lost once the mesh is evened out: as much again as splitting may. An
+/// open shape has none.
+fn may_lose(mesh: &TriMesh, refined: &Refined, fineness: &refine::Params, run: &Run<'_>) -> f64 {
+    let found = topology(mesh.positions.len(), &mesh.triangles, run);
+    let Some(share) = fineness.volume_rel.filter(|_| found.is_closed()) else {
+        return f64::INFINITY;
+    };
+    let before = volume(&mesh.positions, &mesh.triangles, run);
+    let after = volume(&refined.frames[0], &refined.mesh.triangles, run);
+    (after / before - 1.0).abs() + f64::from(share)
+}
+
+/// Which triangles the edits moved.
+fn moved(refined: &Refined) -> Vec<bool> {
+    let moved = |v: &u32| refined.mesh.positions[*v as usize] != refined.frames[0][*v as usize];
+    refined.mesh.triangles.iter().map(|t| t.iter().any(moved)).collect()
+}
+
+/// Keeps the triangles as they are that lie where others intersect after settling.
+fn hold_near(
+    free: &mut [bool],
+    refined: &Refined,
+    finer: &TriMesh,
+    pairs: &[[u32; 2]],
+    run: &Run<'_>,
+) {
+    let bvh = Bvh::new(&refined.frames[0], &refined.mesh.triangles, run);
+    for &t in pairs.as_flattened() {
+        let Some(bounds) = Bounds::of(&finer.corners_of(t as usize)) else { continue };
+        let (min, max) = (bounds.min - bounds.diagonal(), bounds.max + bounds.diagonal());
+        for near in bvh.in_box(&Bounds { min, max }) {
+            free[near as usize] = false;
+        }
+    }
 }
 
 /// Name of the attribute that holds where a vertex rests.
@@ -82,20 +150,19 @@ const REST: &str = "sculpt.rest";
 fn settled(
     old: &TriMesh,
     refined: &Refined,
-    fineness: &refine::Params,
+    free: &[bool],
+    tolerance_rel_bbox: f32,
     run: &Run<'_>,
 ) -> Result<TriMesh, RefineError> {
     let mut edited = refined.mesh.clone();
     edited.positions.clone_from(&refined.frames[0]);
     edited.attributes.set(REST, Values::Vec3(refined.mesh.positions.clone()));
-    let moved = |v: &u32| refined.mesh.positions[*v as usize] != edited.positions[*v as usize];
-    let free: Vec<bool> = edited.triangles.iter().map(|t| t.iter().any(moved)).collect();
     let diagonal = Bounds::of(&old.positions).map_or(0.0, |b| b.diagonal());
     let merge = Merge {
         shortest: NEEDLESS * mean_edge(old, run) as f32,
-        tolerance: fineness.tolerance_rel_bbox * diagonal,
+        tolerance: tolerance_rel_bbox * diagonal,
     };
-    let mut even = match settle(&edited, &free, &merge, run) {
+    let mut even = match settle(&edited, free, &merge, run) {
         Ok(even) => even,
         Err(remesh::Error::Cancelled(cancelled)) => return Err(cancelled.into()),
         Err(_) => return Ok(refined.mesh.clone()),
@@ -174,7 +241,7 @@ mod tests {
         let outcome =
             apply_refined(&mut even, &twist(), &Params::default(), &fineness, &run).unwrap();
         assert_eq!(even.validate(), Ok(()));
-        assert_eq!(pairs_of(&even, &run), Ok(0));
+        assert_eq!(pairs_of(&even, &run), Ok(Vec::new()));
         let counts = [old.triangles.len(), even.triangles.len(), split.triangles.len()];
         assert!(counts.is_sorted_by(|a, b| a < b), "{counts:?}");
         assert!(outcome.report.volume_error().abs() < 3e-4, "{}", outcome.report.volume_error());

@@ -9,6 +9,7 @@ use super::surface::{Place, Surface};
 use super::work::{Edge, Work};
 use super::{Error, Lengths};
 use crate::Run;
+use crate::mesh::bvh::{blend, closest_weights};
 
 /// New triangles face within this of the old ones: 45°.
 const SAME_FACING: f64 = 0.7;
@@ -26,6 +27,8 @@ pub(super) struct Passes<'a> {
     pub(super) limit: usize,
     /// For each triangle of the surface whether vertices on it may move; empty if all may.
     pub(super) free: Vec<bool>,
+    /// How far the surface may move away from a vertex; without limit by default.
+    pub(super) tolerance: f32,
     new: Vec<[Vec3; 3]>,
     old: Vec<u32>,
     ring: [Vec<u32>; 2],
@@ -36,7 +39,8 @@ impl<'a> Passes<'a> {
         let index = Index::new(&work);
         let guard = Guard::new(dirty);
         let (free, new, old, ring) = Default::default();
-        Self { surface, work, index, guard, limit, free, new, old, ring }
+        let tolerance = f32::INFINITY;
+        Self { surface, work, index, guard, limit, free, tolerance, new, old, ring }
     }
 
     /// Closes holes and sorts by place, so that what is near is near in memory.
@@ -169,8 +173,16 @@ impl<'a> Passes<'a> {
         Ok(merged)
     }
 
-    pub(super) fn try_merge(&mut self, h: u32, lengths: &Lengths) -> bool {
-        let Some((h, place, at)) = self.merge_target(h) else { return false };
+    fn try_merge(&mut self, h: u32, lengths: &Lengths) -> bool {
+        self.merge_target(h).is_some_and(|target| self.merge_to(target, lengths))
+    }
+
+    /// Merges the end of an edge into its start, at a place, if nothing speaks against it.
+    pub(super) fn merge_to(
+        &mut self,
+        (h, place, at): (u32, Place, Vec3),
+        lengths: &Lengths,
+    ) -> bool {
         let edge = self.work.edge(h);
         if !self.link_is_whole(&edge) || !self.sides_join(&edge) {
             return false;
@@ -193,7 +205,9 @@ impl<'a> Passes<'a> {
                 self.old.push(spoke / 3);
             }
         }
-        if self.new.is_empty() || !self.admits() {
+        let ends = [edge.v, edge.w].map(|v| self.work.at(v));
+        let kept = ends.iter().all(|&p| is_near(p, &self.new, self.tolerance));
+        if self.new.is_empty() || !kept || !self.admits() {
             return false;
         }
         self.work.collapse(h);
@@ -223,15 +237,12 @@ impl<'a> Passes<'a> {
     }
 
     /// The edge, turned so that its end is what goes, and where the merged vertex will be.
-    fn merge_target(&self, h: u32) -> Option<(u32, Place, Vec3)> {
+    pub(super) fn merge_target(&self, h: u32) -> Option<(u32, Place, Vec3)> {
         let Edge { g, v, w, .. } = self.work.edge(h);
         let [from, to] = [v, w].map(|v| self.work.places[v as usize]);
         let label = self.work.label[h as usize];
         let back = || (g != NONE).then_some(g);
-        let stays = |h: u32| {
-            let v = self.work.from(h);
-            (h, self.work.places[v as usize], self.work.at(v))
-        };
+        let stays = |h: u32| self.start_stays(h);
         match (from, to) {
             (Place::Face(t), Place::Face(_)) => {
                 let middle = 0.5 * (self.work.at(v) + self.work.at(w));
@@ -252,6 +263,12 @@ impl<'a> Passes<'a> {
             (Place::Curve(..), Place::Corner(_)) => Some((h, to, self.work.at(w))),
             _ => None,
         }
+    }
+
+    /// A half-edge, and where its start is.
+    pub(super) fn start_stays(&self, h: u32) -> (u32, Place, Vec3) {
+        let v = self.work.from(h);
+        (h, self.work.places[v as usize], self.work.at(v))
     }
 
     /// The link condition: the ends of an edge have no neighbours in common but those opposite it.
@@ -376,6 +393,16 @@ impl<'a> Passes<'a> {
         }
         sector(self.surface, &self.work, h).map_or(0, |s| s.triangle)
     }
+}
+
+/// Whether a point is not farther than a distance from one of the triangles.
+pub(super) fn is_near(point: Vec3, triangles: &[[Vec3; 3]], distance: f32) -> bool {
+    let (q, most) = (point.as_dvec3(), f64::from(distance) * f64::from(distance));
+    most.is_infinite()
+        || triangles.iter().any(|corners| {
+            let nearest = blend(corners, closest_weights(&corners.map(Vec3::as_dvec3), q));
+            nearest.distance_squared(q) <= most
+        })
 }
 
 /// How far along its curve a feature half-edge starts and ends.

@@ -8,7 +8,7 @@ use glam::Vec3;
 
 use super::connect::{NONE, prev};
 use super::guard::{quality, sound_normal};
-use super::passes::{Passes, span};
+use super::passes::{Passes, is_near, span};
 use super::surface::Place;
 use super::work::Work;
 use crate::Run;
@@ -105,14 +105,24 @@ fn is_spoilt(work: &Work, before: &[Vec3], t: usize) -> bool {
     quality(&new) < quality(&old).min(GOOD_QUALITY)
 }
 
-/// Where a vertex goes.
+/// Where a vertex goes: nowhere if the surface would leave it by more than the tolerance.
 fn target(passes: &Passes<'_>, v: u32) -> (Place, Vec3) {
+    let work = &passes.work;
+    let stay = (work.places[v as usize], work.at(v));
+    let (place, at) = if passes.is_free(stay.0) { evened(passes, v) } else { stay };
+    let side = |spoke: u32| [at, work.at(work.to(spoke)), work.at(work.from(prev(spoke)))];
+    let is_kept = || {
+        let fan: Vec<[Vec3; 3]> = work.spokes(v).map(side).collect();
+        is_near(stay.1, &fan, passes.tolerance)
+    };
+    if passes.tolerance.is_infinite() || at == stay.1 || is_kept() { (place, at) } else { stay }
+}
+
+/// The middle between the neighbours of a vertex, on the surface.
+fn evened(passes: &Passes<'_>, v: u32) -> (Place, Vec3) {
     let work = &passes.work;
     let place = work.places[v as usize];
     let stay = (place, work.at(v));
-    if !passes.is_free(place) {
-        return stay;
-    }
     match place {
         Place::Corner(_) => stay,
         Place::Curve(curve, _) => {

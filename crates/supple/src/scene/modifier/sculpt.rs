@@ -143,8 +143,11 @@ impl Params {
     /// The placed body at rest, split as far as the edited shape needs it.
     pub(crate) fn refined(&self, mesh: &TriMesh, run: &Run<'_>) -> Result<TriMesh, RefineError> {
         let quiet = Run { progress: None, ..*run };
-        let fineness =
-            refine::Params { tolerance_rel_bbox: TOLERANCE, ..refine::Params::default() };
+        let fineness = refine::Params {
+            tolerance_rel_bbox: TOLERANCE,
+            volume_rel: None,
+            ..refine::Params::default()
+        };
         sculpt::refined(mesh, &self.ops, &fineness, &quiet)
     }
 

@@ -57,6 +57,11 @@ impl Collider {
         Self { winding, bounds }
     }
 
+    /// Its box.
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
     /// Its smallest extent.
     pub(super) fn thickness(&self) -> f32 {
         self.bounds.size().min_element()

@@ -23,8 +23,8 @@
 //! # Limits
 //!
 //! The shape keeps a gap to the tool of up to one step. The tool does not turn on its way. A contact
-//! that is large against the fade makes steep flows, as a wide plate does that presses on water. What
-//! starts inside the tool moves along with it, and a warning says so.
+//! that is large against the fade makes steep flows, as a wide plate does that presses on water. A tool
+//! that meets the shape where it starts is refused (`a_tool_that_starts_inside_is_refused`).
 //!
 //! # References
 //!
@@ -46,6 +46,7 @@ use super::tool::{Keep, Mirror};
 use crate::Run;
 use crate::field::motion::rotation;
 use crate::field::{Flow, Phase};
+use crate::mesh::measure::Bounds;
 use crate::pathline::{self, Direction};
 use collider::Collider;
 use footprint::Footprint;
@@ -198,10 +199,26 @@ impl Stamp {
                 faces.iter_mut().for_each(|face| face.swap(1, 2));
             }
             let collider = Collider::new(&placed, &faces, run);
-            let held = collider.inside(positions, triangles, run)?;
-            tools.push(Moving { collider, held, reflection });
+            let inside = collider.inside(positions, triangles, run)?.len();
+            let tool = Moving { collider, reflection };
+            if inside > 0 {
+                let outside = self.start_outside(&tool, positions);
+                return Err(Problem::ToolStartsInside { triangles: inside, outside });
+            }
+            tools.push(tool);
         }
         Stroke { stamp: self, tools, triangles, params, run }.go(positions)
+    }
+
+    /// A start farther back along the first leg, from where the tool's box does not reach the shape's.
+    fn start_outside(&self, tool: &Moving, positions: &[Vec3]) -> Vec3 {
+        let back = self.by.iter().find_map(|leg| (-*leg).try_normalize()).unwrap_or(Vec3::Z);
+        let (seen, bounds) = (tool.by(back), tool.collider.bounds());
+        let shape = Bounds::of(positions).unwrap_or(bounds);
+        let (ahead, behind) = (shape.max - bounds.min, bounds.max - shape.min);
+        let way =
+            Vec3::select(seen.cmpgt(Vec3::ZERO), ahead, behind) / seen.abs().max(Vec3::splat(1e-3));
+        self.from + (1.0 + AHEAD) * way.min_element() * back
     }
 
     /// The plane of the mirror, if there is one.
@@ -262,8 +279,6 @@ impl Reflection {
 /// The tool, or its mirror image.
 struct Moving {
     collider: Collider,
-    /// Triangles that were inside at the start and move along.
-    held: Vec<u32>,
     reflection: Option<Reflection>,
 }
 
@@ -312,7 +327,7 @@ impl Stroke<'_> {
             }
             start += leg;
         }
-        Ok(Done { stage: Stage::Flow(flow), taken: report, warnings: self.warnings(entered) })
+        Ok(Done { stage: Stage::Flow(flow), taken: report, warnings: warnings(entered) })
     }
 
     /// One step of the tools, from one displacement to the next.
@@ -320,9 +335,7 @@ impl Stroke<'_> {
         let mut contacts = Vec::with_capacity(self.tools.len());
         for tool in &self.tools {
             let way = [tool.by(from), (1.0 + AHEAD) * tool.by(to - from)];
-            let mut contact = tool.collider.swept(positions, self.triangles, way, self.run)?;
-            merge(&mut contact, &tool.held);
-            contacts.push(contact);
+            contacts.push(tool.collider.swept(positions, self.triangles, way, self.run)?);
         }
         if contacts.iter().all(Vec::is_empty) {
             return Ok(Pushed::default());
@@ -385,23 +398,17 @@ impl Stroke<'_> {
         };
         Ok(self.tools.iter().zip(contacts).map(met).collect::<Result<_, _>>()?)
     }
+}
 
-    fn warnings(&self, entered: usize) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let count: usize = self.tools.iter().map(|tool| tool.held.len()).sum();
-        if count > 0 {
-            warnings.push(format!(
-                "{count} triangles start inside the tool and move along with it: start it outside"
-            ));
-        }
-        if entered > 0 {
-            warnings.push(format!(
-                "the tool entered the shape at {entered} triangles, summed over its steps: give it a \
-                 shorter step, or keep less of the shape in place"
-            ));
-        }
-        warnings
-    }
+/// What the caller should know.
+fn warnings(entered: usize) -> Vec<String> {
+    let what = || {
+        format!(
+            "the tool entered the shape at {entered} triangles, summed over its steps: give it a shorter \
+             step, or keep less of the shape in place"
+        )
+    };
+    (entered > 0).then(what).into_iter().collect()
 }
 
 /// Adds to a sorted list what it does not hold yet.
