@@ -50,6 +50,7 @@
 mod bend;
 mod boundary;
 mod contact;
+mod correct;
 mod curve;
 mod cylinder;
 mod drag;
@@ -92,7 +93,6 @@ pub use twist::{Twist, TwistMap};
 
 use crate::Run;
 use crate::field::Flow;
-use crate::mesh::exact_volume::{self, exact_volume};
 use crate::mesh::volume::volume;
 use crate::pathline::{self, Direction};
 use masked::Masked;
@@ -125,8 +125,9 @@ pub enum Op {
 pub struct Params {
     /// How finely path lines are integrated.
     pub integration: pathline::Params,
-    /// Restore the volume exactly at the end, by moving along the normals what was partly moved. What
-    /// lies in the last edit's inner region and what no edit moved stays where it is. Off by default.
+    /// Restore the volume of a closed shape exactly at the end, by moving along the normals what was partly
+    /// moved, where nothing crosses for it. What lies in the last edit's inner region and what no edit
+    /// moved stays where it is. Off by default.
     pub exact_volume: bool,
     /// How much each vertex takes part, 0 to 1: multiplies the blend of tools, points and strokes, so that
     /// volume is kept. None, which is all of it, by default.
@@ -406,12 +407,10 @@ fn apply_all(
         told.warnings.push(what);
     }
     if params.exact_volume && !triangles.is_empty() {
-        let corrected = exact_volume(positions, triangles, target, &freedom, run);
-        if let Err(exact_volume::Error::Unreachable { .. } | exact_volume::Error::Immovable) =
-            &corrected
-        {
-            told.warnings.extend(corrected.err().map(|e| format!("volume not corrected: {e}")));
-        }
+        let (number, name) = (ops.len(), ops.last().map_or("", Op::name));
+        let not_done = correct::restore_volume(positions, triangles, target, freedom, run)
+            .map_err(|cancelled| Error { number, name, problem: cancelled.into() })?;
+        told.warnings.extend(not_done);
     }
     Ok((path, told))
 }
