@@ -55,10 +55,6 @@ const MOST_ROUNDS: usize = 10;
 /// shifts a texture, not the shape.
 const ALONG: f32 = 8.0;
 
-/// How far the middles of edges may be wrong about the volume at each: gains and losses that cancel out
-/// leave that much.
-const UNSURE: f64 = 0.15;
-
 /// The tolerance is lowered to no less than half of it at a time, and so often in a round: then the
 /// middles of halved edges are due.
 const LOWERED: f32 = 0.5;
@@ -413,13 +409,11 @@ impl State {
             let at_edge = |i: usize| {
                 let beside = self.beside(&edges[i], frame, landed[i]);
                 let normals = edges[i].around.iter().map(|&h| self.area_normal(h, frame));
-                f64::from(normals.sum::<Vec3>().dot(beside)) / 6.0
+                f64::from(normals.sum::<Vec3>().dot(beside))
             };
-            let sum = run.sum(edges.len(), at_edge);
-            let parts = run.sum(edges.len(), |i| at_edge(i).abs());
+            let six = run.sum(edges.len(), at_edge);
             let whole = volume(frame, &self.mesh.triangles, run).abs();
-            let share = (sum.abs() + UNSURE * parts) / whole;
-            if share.is_finite() { share } else { 0.0 }
+            if whole > 0.0 && six.is_finite() { (six / 6.0 / whole).abs() } else { 0.0 }
         };
         self.frames.iter().zip(landed).map(lost).fold(0.0, f64::max)
     }

@@ -59,7 +59,7 @@ mod tests {
 
     /// Two cubes, a hair apart.
     fn cubes() -> (Vec<Vec3>, Vec<[u32; 3]>) {
-        let size = zoo::Size { triangles: Some(12) };
+        let size = zoo::Size { triangles: Some(600) };
         let cube = zoo::build("box", &size, &Run::default()).unwrap().meshes.swap_remove(0);
         let count = cube.positions.len() as u32;
         let width = cube.positions.iter().map(|p| 2.0 * p.x).fold(0.0, f32::max);

@@ -294,12 +294,10 @@ impl Surface {
         for k in 0..taken {
             run.check()?;
             let t = f64::from(k) * h;
-            let is_last = f64::from(k + 1) * h > pace.until;
-            if is_last || k % pace.piece.max(1) == 0 {
+            if k % pace.piece.max(1) == 0 {
                 past.clear();
             }
-            let length = if is_last { pace.until - t } else { h };
-            self.step(&mut local, mover, [t, length], &mut past, run);
+            self.step(&mut local, mover, [t, h.min(pace.until - t)], &mut past, run);
             run.report(u64::from(k) + 1, u64::from(taken));
         }
         for (&i, x) in self.vertices[..self.moving].iter().zip(local) {
