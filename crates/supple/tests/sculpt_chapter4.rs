@@ -206,3 +206,13 @@ fn bad_parameters_are_named() {
     let fade = refused(Curve { extent: empty, ..good });
     assert!(matches!(fade, Problem::EmptyFade { .. }), "{fade}");
 }
+
+#[test]
+fn a_way_too_far_for_the_numbers_is_refused() {
+    let mut shape = long_bar(3);
+    let (before, extent) = (shape.positions.clone(), extent(&shape));
+    let guide = Guide::Through(vec![Vec3::X * 2.0, Vec3::new(1e30, 0.0, 0.0)]);
+    let far = sculpted(&mut shape, Curve { guide, extent, ..Curve::default() });
+    assert!(matches!(far, Err(Problem::OutOfRange)), "{far:?}");
+    assert_eq!(shape.positions, before, "as it was");
+}

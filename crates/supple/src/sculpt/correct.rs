@@ -33,13 +33,19 @@ pub(super) fn restore_volume(
         return Ok(Some("volume not corrected: the shape is open and has none".to_owned()));
     }
     let before = positions.to_vec();
-    let known = self_intersections(&before, triangles, run)?;
+    let mut known = None;
     for _ in 0..TRIES {
         if let Err(error) = exact_volume(positions, triangles, target, &freedom, run) {
             return Ok(Some(format!("volume not corrected: {error}")));
         }
         let mut pairs = self_intersections(positions, triangles, run)?;
-        pairs.retain(|pair| known.binary_search(pair).is_err());
+        if !pairs.is_empty() {
+            let known: &Vec<_> = match &known {
+                Some(known) => known,
+                None => known.insert(self_intersections(&before, triangles, run)?),
+            };
+            pairs.retain(|pair| known.binary_search(pair).is_err());
+        }
         if pairs.is_empty() {
             return Ok(None);
         }

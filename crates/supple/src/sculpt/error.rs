@@ -72,6 +72,16 @@ pub enum Problem {
         /// Which parameter.
         what: &'static str,
     },
+    /// A curve that goes nowhere.
+    #[error(
+        "the points of the curve are all the same; give at least two that differ, or turn in place"
+    )]
+    NoWay,
+    /// The numbers became too large.
+    #[error(
+        "the motion leads beyond what single precision holds; bring it near the shape's own size"
+    )]
+    OutOfRange,
     /// The bend's two directions are parallel.
     #[error("along {along} is parallel to the axis {axis}; it must point across it")]
     AlongTheAxis {

@@ -129,6 +129,9 @@ fn checked(points: &[Vec3], least: usize) -> Result<Vec<DVec3>, Problem> {
     if points.len() < least {
         return Err(Problem::TooFew { what: "the curve", least });
     }
+    if points.iter().all(|p| *p == points[0]) {
+        return Err(Problem::NoWay);
+    }
     Ok(points.iter().map(|p| p.as_dvec3()).collect())
 }
 
@@ -347,6 +350,8 @@ mod tests {
             }
         }
         let odd = Guide::Bezier(vec![Vec3::ZERO; 5]).ride(Orientation::Follow, 0.0);
+        assert!(matches!(odd, Err(Problem::NoWay)), "{odd:?}");
+        let odd = Guide::Bezier(points).ride(Orientation::Follow, 0.0);
         assert!(matches!(odd, Err(Problem::BezierPoints { found: 5 })), "{odd:?}");
     }
     #[test]

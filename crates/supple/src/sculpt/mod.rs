@@ -390,6 +390,9 @@ fn apply_all(
         let before = params.exact_volume.then(|| positions.to_vec());
         let (done, contact) =
             contact::carry_out(op, positions, triangles, params, run).map_err(fail)?;
+        if !positions.iter().all(|x| x.is_finite()) {
+            return Err(fail(Problem::OutOfRange));
+        }
         let met = contact.as_ref().map(Contact::warning);
         let warning = |w: &String| format!("operation {} ({}): {w}", index + 1, op.name());
         told.warnings.extend(done.warnings.iter().chain(&met).map(warning));

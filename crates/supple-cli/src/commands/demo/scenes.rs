@@ -71,7 +71,7 @@ pub(super) const DEMOS: &[Demo] = &[
          and never enters the ring."),
     demo!("Contact", "ragdoll", TALL, ALL, [Colliders],
         "A camel falls through walls and bars on elastic joints."),
-    demo!("Contact", "meet", WIDE, ALL, [],
+    demo!("Contact", "meet", WIDE, 4..20, [],
         "Two soft balls run into each other: both flatten, neither enters the other."),
     demo!("Contact", "fist", WIDE, ALL, [],
         "A hand closes: its fingers touch the palm and both give way."),
