@@ -195,7 +195,10 @@ fn bad_parameters_are_named() {
     let mut refused = |op: Curve| sculpted(&mut shape, op).unwrap_err();
     let none = refused(Curve { guide: Guide::default(), ..good.clone() });
     assert!(matches!(none, Problem::TooFew { .. }), "{none}");
-    let five = refused(Curve { guide: Guide::Bezier(vec![Vec3::X; 5]), ..good.clone() });
+    let nowhere = refused(Curve { guide: Guide::Bezier(vec![Vec3::X; 4]), ..good.clone() });
+    assert!(matches!(nowhere, Problem::NoWay), "{nowhere}");
+    let points = (0_u8..5).map(|k| Vec3::X * f32::from(k)).collect();
+    let five = refused(Curve { guide: Guide::Bezier(points), ..good.clone() });
     assert!(matches!(five, Problem::BezierPoints { found: 5 }), "{five}");
     let few = refused(Curve { extent: Extent::Painted { values: vec![0.0] }, ..good.clone() });
     assert!(matches!(few, Problem::WrongCount { found: 1, .. }), "{few}");
