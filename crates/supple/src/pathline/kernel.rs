@@ -1,6 +1,6 @@
 //! The inner loop: blocks of sixteen points through one phase.
 
-use glam::Vec3;
+use glam::{DMat3, DVec3, Vec3};
 use pulp::{Simd, WithSimd};
 
 use super::Direction;
@@ -261,6 +261,71 @@ pub(super) fn sweep<const L: usize>(sweep: Sweep<'_, '_>) -> Swept {
     swept
 }
 
+/// The largest `‖∂v/∂x‖` at some points, from differences of velocities.
+pub(super) struct Steepest<'a> {
+    pub(super) points: &'a [Vec3],
+    pub(super) phase: &'a Phase,
+    pub(super) time: f32,
+    /// Between the points compared.
+    pub(super) span: f32,
+}
+
+impl WithSimd for Steepest<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f32 {
+        let fields: Vec<_> = self.phase.fields.iter().map(|field| field.at(self.time)).collect();
+        let mut largest = 0.0_f32;
+        for block in self.points.chunks(WIDTH) {
+            let mut x = Lanes::<WIDTH>::ZERO;
+            for i in 0..WIDTH {
+                x.set(i, block[i.min(block.len() - 1)]);
+            }
+            let columns = [Vec3::X, Vec3::Y, Vec3::Z]
+                .map(|axis| slopes(&fields, &x, self.span * axis, self.span));
+            for i in 0..block.len() {
+                let [x, y, z] = [0, 1, 2].map(|k| columns[k].get(i).as_dvec3());
+                largest = largest.max(stretch(DMat3::from_cols(x, y, z)) as f32);
+            }
+        }
+        largest
+    }
+}
+
+/// How the velocity changes over a way, for its length.
+#[inline(always)]
+fn slopes<const L: usize>(
+    fields: &[PosedField<'_>],
+    x: &Lanes<L>,
+    way: Vec3,
+    length: f32,
+) -> Lanes<L> {
+    let mut ends = [*x; 2];
+    for i in 0..L {
+        ends[0].set(i, x.get(i) - 0.5 * way);
+        ends[1].set(i, x.get(i) + 0.5 * way);
+    }
+    let [before, after] = ends.map(|x| velocity(fields, &x));
+    let mut slope = Lanes::ZERO;
+    for i in 0..L {
+        slope.set(i, (after.get(i) - before.get(i)) / length);
+    }
+    slope
+}
+
+/// The largest factor by which a matrix stretches a vector: the root of the largest eigenvalue of `JᵀJ`.
+fn stretch(j: DMat3) -> f64 {
+    let m = j.transpose() * j;
+    let mean = (m.x_axis.x + m.y_axis.y + m.z_axis.z) / 3.0;
+    let rest = m - DMat3::from_diagonal(DVec3::splat(mean));
+    let squares: f64 = (0..3).map(|c| rest.col(c).length_squared()).sum();
+    let spread = (squares / 6.0).sqrt();
+    let cosine = 0.5 * rest.determinant() / (spread * spread * spread).max(f64::MIN_POSITIVE);
+    let angle = libm::acos(cosine.clamp(-1.0, 1.0)) / 3.0;
+    (mean + 2.0 * spread * libm::cos(angle)).max(0.0).sqrt()
+}
+
 impl Kernel<'_> {
     /// Which points lie in the inner region of a tool whose motion is known.
     #[inline(always)]
@@ -313,6 +378,36 @@ impl Reach {
                 let s = (along.dot(x - start) / length).clamp(0.0, 1.0);
                 (x - start - s * along).length_squared() <= radius * radius * 1.0001
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against vectors in all directions.
+    #[test]
+    fn nothing_is_stretched_more_than_by_the_largest_factor() {
+        let turn = crate::field::motion::rotation(DVec3::new(0.6, 0.0, 0.8), 1.1);
+        let shear =
+            DMat3::from_cols(DVec3::X, DVec3::new(2.5, 1.0, 0.3), DVec3::new(-1.0, 0.2, 0.7));
+        for (matrix, known) in [
+            (turn, Some(1.0)),
+            (2.0 * turn * DMat3::from_diagonal(DVec3::new(0.5, -3.0, 1.0)) * turn, Some(6.0)),
+            (DMat3::ZERO, Some(0.0)),
+            (shear, None),
+        ] {
+            let most = stretch(matrix);
+            assert!(known.is_none_or(|known| (most - known).abs() < 1e-9), "{most} {known:?}");
+            let mut seen = 0.0_f64;
+            for k in 0..4000 {
+                let z = 1.0 - (2 * k + 1) as f64 / 4000.0;
+                let (s, c) = (2.399_963 * f64::from(k)).sin_cos();
+                let v = DVec3::new(s * (1.0 - z * z).sqrt(), c * (1.0 - z * z).sqrt(), z);
+                seen = seen.max((matrix * v).length());
+            }
+            assert!(seen <= most * (1.0 + 1e-12) && seen >= 0.99 * most, "{seen} {most}");
         }
     }
 }

@@ -65,7 +65,7 @@ use crate::Run;
 use crate::field::{Flow, Phase};
 use crate::mesh::measure::Bounds;
 use crate::run::Cancelled;
-use kernel::{Pace, Reach, Sweep, Swept};
+use kernel::{Pace, Reach, Steepest, Sweep, Swept};
 
 /// Largest `h L` for which one step cannot fold.
 const INJECTIVE: f32 = 0.69;
@@ -73,11 +73,13 @@ const INJECTIVE: f32 = 0.69;
 /// Steps of one phase beyond which the parameters are surely wrong.
 const MOST_STEPS: f32 = 200_000.0;
 
-/// Points and times at which the steepness of a field is sampled if no bound is known, and the
-/// factor by which it may be steeper elsewhere.
-const SAMPLES: usize = 48;
+/// Points and times at which the steepness of a field is sampled if no bound is known, the distance
+/// between the points compared as a share of the bounding box, and the factor by which it may be steeper
+/// elsewhere.
+const SAMPLES: usize = 512;
 const SAMPLE_TIMES: u32 = 4;
-const SAFETY: f32 = 2.0;
+const SAMPLE_SPAN: f32 = 1e-4;
+const SAFETY: f32 = 1.25;
 
 /// How finely to integrate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -245,7 +247,8 @@ fn least_steps(
         Some(proven) => proven,
         None => {
             let passing = phase.fields.iter().map(|f| f.passing_rate(bounds)).fold(0.0, f32::max);
-            passing.max(SAFETY * sampled_gradient(points, phase, direction))
+            let span = SAMPLE_SPAN * bounds.diagonal();
+            passing.max(SAFETY * sampled_gradient(points, phase, direction, span))
         }
     };
     let steps = (phase.duration * bound / INJECTIVE).ceil();
@@ -255,34 +258,30 @@ fn least_steps(
     Err(Error::TooSteep { steps })
 }
 
-/// The largest `‖∂v/∂x‖` that a few of the points meet on their way.
-fn sampled_gradient(points: &[Vec3], phase: &Phase, direction: Direction) -> f32 {
+/// The largest `‖∂v/∂x‖` that some of the points meet on their way.
+fn sampled_gradient(points: &[Vec3], phase: &Phase, direction: Direction, span: f32) -> f32 {
     let reach = Reach::of(phase);
     let felt = |x: &Vec3| reach.iter().any(|r| r.contains(*x));
     let mut sample: Vec<Vec3> = points.iter().copied().filter(felt).collect();
     let stride = sample.len().div_ceil(SAMPLES).max(1);
     sample = sample.into_iter().step_by(stride).collect();
     let part = phase.duration / SAMPLE_TIMES as f32;
-    let mut largest = 0.0_f64;
+    let arch = pulp::Arch::new();
+    let mut largest = 0.0_f32;
     for k in 0..=SAMPLE_TIMES {
         let (since, pace) = (part * k as f32, Pace::Fixed { steps: 4 });
         let time = match direction {
             Direction::Forward => since,
             Direction::Backward => phase.duration - since,
         };
-        for x in &sample {
-            let j = phase.sample(x.as_dvec3(), f64::from(time)).jacobian;
-            let squared: f64 = (0..3).map(|c| j.col(c).length_squared()).sum();
-            largest = largest.max(squared.sqrt());
-        }
+        largest = largest.max(arch.dispatch(Steepest { points: &sample, phase, time, span }));
         if k < SAMPLE_TIMES {
             let kernel = kernel::Kernel::part(phase, [time, part], pace, direction);
             let everywhere = [Reach::Everywhere];
-            let sweep = Sweep { points: &mut sample, reach: &everywhere, kernel: &kernel };
-            pulp::Arch::new().dispatch(sweep);
+            arch.dispatch(Sweep { points: &mut sample, reach: &everywhere, kernel: &kernel });
         }
     }
-    largest as f32
+    largest
 }
 
 #[cfg(test)]

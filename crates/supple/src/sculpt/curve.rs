@@ -266,6 +266,7 @@ impl Curve {
                 *x = ride.carry(core, rest[i]);
             }
         });
+        surface.give_back(&rest, positions, run);
         Ok((values, u64::from(taken)))
     }
 

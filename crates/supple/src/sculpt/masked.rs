@@ -68,7 +68,11 @@ impl<'a> Masked<'a> {
         for phase in &flow.phases {
             let steps = FINER * pathline::steps_of(positions, phase, params)?.max(LEAST_STEPS);
             let pace = Pace { steps, until: f64::from(phase.duration), piece: steps };
+            let before = positions.to_vec();
             report.steps += u64::from(self.surface.follow(positions, &phase, pace, run)?);
+            if (&phase).keeps_volume() {
+                self.surface.give_back(&before, positions, run);
+            }
         }
         Ok(report)
     }

@@ -119,9 +119,10 @@ impl Links {
         let mut queue = BinaryHeap::new();
         for &source in sources {
             distance[source as usize] = 0.0;
-            queue.push(Reverse((Order(0.0), source)));
+            queue.push(Reverse(key(0.0, source)));
         }
-        while let Some(Reverse((Order(d), vertex))) = queue.pop() {
+        while let Some(Reverse(first)) = queue.pop() {
+            let (d, vertex) = (f32::from_bits((first >> 32) as u32), first as u32);
             let v = vertex as usize;
             if d > distance[v] || reached.last() == Some(&vertex) {
                 continue;
@@ -132,7 +133,7 @@ impl Links {
                 let through = d + length;
                 if through < distance[next as usize] && through < radius {
                     distance[next as usize] = through;
-                    queue.push(Reverse((Order(through), next)));
+                    queue.push(Reverse(key(through, next)));
                 }
             }
         }
@@ -140,22 +141,9 @@ impl Links {
     }
 }
 
-/// Distances in the order of their size.
-#[derive(Clone, Copy, PartialEq)]
-struct Order(f32);
-
-impl Eq for Order {}
-
-impl PartialOrd for Order {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Order {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
+/// A number that is ordered like a distance, which is not negative, and then like the vertex.
+fn key(distance: f32, vertex: u32) -> u64 {
+    u64::from(distance.to_bits()) << 32 | u64::from(vertex)
 }
 
 /// The sides of all triangles; those of two triangles come twice.
@@ -170,13 +158,14 @@ fn along_edges(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Way> {
 fn across_edges(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Way> {
     let at = |i: u32| positions[i as usize];
     let sound = triangles.iter().filter(|t| !is_index_degenerate(**t));
-    let side = |a: u32, b: u32, apex: u32| ([a.min(b), a.max(b)], apex);
-    let mut sides: Vec<([u32; 2], u32)> =
+    let side = |a: u32, b: u32, apex: u32| (u64::from(a.min(b)) << 32 | u64::from(a.max(b)), apex);
+    let mut sides: Vec<(u64, u32)> =
         sound.flat_map(|&[a, b, c]| [side(a, b, c), side(b, c, a), side(c, a, b)]).collect();
     sides.sort_unstable();
     let pairs = sides.chunk_by(|a, b| a.0 == b.0).flat_map(|same| same.windows(2));
-    let way = |pair: &[([u32; 2], u32)]| {
-        let ([a, b], ends) = (pair[0].0, [pair[0].1, pair[1].1]);
+    let way = |pair: &[(u64, u32)]| {
+        let [a, b] = [(pair[0].0 >> 32) as u32, pair[0].0 as u32];
+        let ends = [pair[0].1, pair[1].1];
         let length = unfolded(at(a), at(b), at(ends[0]), at(ends[1]))?;
         Some(Way { ends, length })
     };

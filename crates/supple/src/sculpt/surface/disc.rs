@@ -6,6 +6,7 @@ use std::ops::Mul;
 
 use glam::Vec3;
 
+use super::table::{Share, Table};
 use crate::Run;
 use crate::mesh::geodesic::dijkstra;
 
@@ -14,35 +15,6 @@ const REACH: f32 = 0.125;
 
 /// Discs a thread works on at a time.
 const TASK: usize = 8;
-
-/// An entry of a sparse matrix.
-#[derive(Clone, Copy)]
-struct Share {
-    of: u32,
-    weight: f32,
-}
-
-/// Rows of shares.
-#[derive(Default)]
-struct Table {
-    ends: Vec<u32>,
-    shares: Vec<Share>,
-}
-
-impl Table {
-    fn push(&mut self, row: impl IntoIterator<Item = Share>) {
-        self.shares.extend(row);
-        self.ends.push(self.shares.len() as u32);
-    }
-
-    /// The weighted sum of a row.
-    #[inline(always)]
-    fn sum<T: Copy + Mul<f32, Output = T> + Sum>(&self, row: usize, of: &[T]) -> T {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        let shares = &self.shares[start as usize..self.ends[row] as usize];
-        shares.iter().map(|s| of[s.of as usize] * s.weight).sum()
-    }
-}
 
 /// The discs, and how much each vertex belongs to each: its shares add up to one.
 pub(super) struct Discs {
@@ -53,14 +25,14 @@ pub(super) struct Discs {
 }
 
 impl Discs {
-    /// For the first `moving` vertices of a surface.
+    /// For the first `moving` vertices of a surface with a fade of some width.
     pub(super) fn new(
         positions: &[Vec3],
-        values: &[f32],
         triangles: &[[u32; 3]],
         moving: usize,
+        width: f32,
     ) -> Self {
-        let radius = REACH * fade_width(positions, values, triangles);
+        let radius = REACH * width;
         let mut rows = vec![Vec::new(); moving];
         let discs = dijkstra::cover(positions, triangles, radius);
         for (number, disc) in (0..).zip(&discs) {
@@ -72,7 +44,7 @@ impl Discs {
             }
         }
         let mut of_disc = vec![Vec::new(); discs.len()];
-        let (mut members, mut vertices) = (Table::default(), Table::default());
+        let mut vertices = Table::default();
         for (v, row) in (0..).zip(rows) {
             let all: f32 = row.iter().map(|share| share.weight).sum();
             let shared = row.into_iter().map(|s| Share { weight: s.weight / all, ..s });
@@ -80,8 +52,7 @@ impl Discs {
                 of_disc[share.of as usize].push(Share { of: v, ..*share });
             }));
         }
-        of_disc.into_iter().for_each(|row| members.push(row));
-        Self { members, vertices }
+        Self { members: of_disc.into_iter().collect(), vertices }
     }
 
     /// The sum over each disc of its vertices' shares.
@@ -89,7 +60,7 @@ impl Discs {
     where
         T: Copy + Default + Mul<f32, Output = T> + Sum + Send + Sync,
     {
-        let mut sums = vec![T::default(); self.members.ends.len()];
+        let mut sums = vec![T::default(); self.members.len()];
         run.for_each_piece(&mut sums, TASK, |start, sums| {
             for (d, sum) in (start..).zip(sums) {
                 *sum = self.members.sum(d, of);
@@ -98,18 +69,15 @@ impl Discs {
         sums
     }
 
-    /// The mean over the discs of a vertex; the default beyond the last.
+    /// The mean over the discs of a vertex.
     #[inline(always)]
-    pub(super) fn mean<T>(&self, vertex: usize, of: &[T]) -> T
-    where
-        T: Copy + Default + Mul<f32, Output = T> + Sum,
-    {
-        if vertex < self.vertices.ends.len() { self.vertices.sum(vertex, of) } else { T::default() }
+    pub(super) fn mean<T: Copy + Mul<f32, Output = T> + Sum>(&self, vertex: usize, of: &[T]) -> T {
+        self.vertices.sum(vertex, of)
     }
 }
 
 /// How long it takes s to go from 0 to 1, on average over the area.
-fn fade_width(positions: &[Vec3], values: &[f32], triangles: &[[u32; 3]]) -> f32 {
+pub(super) fn fade_width(positions: &[Vec3], values: &[f32], triangles: &[[u32; 3]]) -> f32 {
     let (mut area, mut change) = (0.0_f64, 0.0_f64);
     for corners in triangles.iter().map(|t| t.map(|i| i as usize)) {
         let [a, b, c] = corners.map(|i| positions[i]);
@@ -148,7 +116,8 @@ mod tests {
     fn the_shares_of_a_vertex_add_up_to_one() {
         let (mesh, values) = bar();
         let n = mesh.positions.len();
-        let discs = Discs::new(&mesh.positions, &values, &mesh.triangles, n);
+        let width = fade_width(&mesh.positions, &values, &mesh.triangles);
+        let discs = Discs::new(&mesh.positions, &mesh.triangles, n, width);
         let sums = discs.sums(&vec![1.0_f32; n], &Run::default());
         assert!(sums.len() > 4 && sums.len() < n / 10, "{} discs", sums.len());
         assert!((sums.iter().sum::<f32>() - n as f32).abs() < 1e-3 * n as f32, "nothing is lost");

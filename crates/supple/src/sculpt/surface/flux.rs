@@ -13,10 +13,11 @@
 //!
 //! Along a side β is that of the linear s, and the integrals are exact for what is carried rigidly.
 
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 
 use super::disc::Discs;
-use super::{Block, Mover, Shape, each, gathered, offset};
+use super::table::{Share, Table};
+use super::{Block, Mover, Row, Shape, cross, gathered, offset, over};
 use crate::Run;
 use crate::field::lanes::WIDTH;
 use crate::mesh::adjacency::{edges, is_index_degenerate};
@@ -29,58 +30,21 @@ struct Sides {
     beta: [[f32; WIDTH]; 3],
 }
 
-/// Triangles of which some corner is free.
-struct Faces {
-    corners: [[u32; WIDTH]; 3],
-    sides: [[u32; WIDTH]; 3],
-    /// Whether a side is passed from its start to its end (1) or back (−1).
-    ways: [[f32; WIDTH]; 3],
-    /// One over the number of free corners; zero in lanes that hold no triangle.
-    share: [f32; WIDTH],
+/// A triangle of which some corner is free.
+struct Face {
+    corners: [u32; 3],
+    /// Its sides, passed from their start to their end (1) or back (−1).
+    sides: [Share; 3],
 }
 
 /// The triangles and sides that some free vertex belongs to.
 pub(super) struct Flux {
     sides: Vec<Sides>,
-    faces: Vec<Faces>,
-    /// The faces around each vertex.
-    around: Columns,
+    faces: Vec<Face>,
+    /// The faces around each moving vertex, and its share of what they lack.
+    around: Table,
     /// How much of a push each vertex may take: none where it stays or is carried rigidly.
-    window: Vec<[f32; WIDTH]>,
-}
-
-/// Lists of numbers for each vertex of a block, in columns padded to the same length.
-struct Columns {
-    rows: Vec<[u32; WIDTH]>,
-    starts: Vec<usize>,
-}
-
-impl Columns {
-    fn new(lists: &[Vec<u32>], none: u32) -> Self {
-        let mut columns = Self { rows: Vec::new(), starts: Vec::new() };
-        for block in lists.chunks(WIDTH) {
-            columns.starts.push(columns.rows.len());
-            let longest = block.iter().map(Vec::len).max().unwrap_or(0);
-            for k in 0..longest {
-                let row = |i: usize| block[i].get(k).copied().unwrap_or(none);
-                columns.rows.push(std::array::from_fn(row));
-            }
-        }
-        columns
-    }
-
-    /// The sum over the list of each vertex of a block.
-    #[inline(always)]
-    fn sum(&self, b: usize, of: &[f32]) -> [f32; WIDTH] {
-        let end = self.starts.get(b + 1).copied().unwrap_or(self.rows.len());
-        let mut sum = [0.0; WIDTH];
-        for row in &self.rows[self.starts[b]..end] {
-            for i in 0..WIDTH {
-                sum[i] += of[row[i] as usize];
-            }
-        }
-        sum
-    }
+    window: Vec<f32>,
 }
 
 impl Flux {
@@ -95,27 +59,18 @@ impl Flux {
         let has_free = |t: &[u32; 3]| !is_index_degenerate(*t) && t.iter().any(|&v| is_free(v));
         let faces: Vec<[u32; 3]> = triangles.iter().copied().filter(has_free).collect();
         let sides = edges(values.len(), &faces);
-        let padded = moving.next_multiple_of(WIDTH);
-        let mut around = vec![Vec::new(); padded];
-        for (f, corners) in (0..).zip(&faces) {
+        let mut around = vec![Vec::new(); moving];
+        for (of, corners) in (0..).zip(&faces) {
+            let free = corners.iter().filter(|v| is_free(**v)).count();
             for &v in corners.iter().filter(|v| is_free(**v)) {
-                around[v as usize].push(f);
+                around[v as usize].push(Share { of, weight: 1.0 / free as f32 });
             }
         }
-        let window = |v: usize| {
-            let s = values.get(v).copied().filter(|_| v < moving).unwrap_or(0.0);
-            4.0 * s * (1.0 - s)
-        };
-        let faces: Vec<Faces> =
-            faces.chunks(WIDTH).map(|chunk| Faces::new(chunk, &sides, is_free)).collect();
         Self {
-            // One beyond the last lacks nothing.
-            around: Columns::new(&around, (faces.len() * WIDTH) as u32),
-            window: (0..padded / WIDTH)
-                .map(|b| std::array::from_fn(|i| window(b * WIDTH + i)))
-                .collect(),
+            around: around.into_iter().collect(),
+            window: values[..moving].iter().map(|s| 4.0 * s * (1.0 - s)).collect(),
+            faces: faces_of(&faces, &sides, values.len()),
             sides: sides.chunks(WIDTH).map(|chunk| Sides::new(chunk, values, blend)).collect(),
-            faces,
         }
     }
 
@@ -123,55 +78,48 @@ impl Flux {
     pub(super) fn pushes<M: Mover>(
         &self,
         discs: &Discs,
-        [local, velocities]: [&[Vec3]; 2],
+        [local, velocities]: [&[Row]; 2],
         shapes: &[Shape],
         posed: &M::Posed,
         run: &Run<'_>,
     ) -> Vec<Block> {
-        let along = each(
-            self.sides.len(),
+        let mut along = vec![[0.0; WIDTH]; self.sides.len()];
+        over(
+            &mut along,
             run,
             #[inline(always)]
-            |s| self.sides[s].integral::<M>(local, posed),
+            |s, along| *along = self.sides[s].integral::<M>(local, posed),
         );
-        let missing = each(
-            self.faces.len(),
-            run,
-            #[inline(always)]
-            |f| self.faces[f].missing(local, velocities, along.as_flattened()),
-        );
-        let volumes = each(
-            self.window.len(),
-            run,
-            #[inline(always)]
-            |b| self.volumes(b, missing.as_flattened(), &shapes[b]),
-        );
+        let missing = run.map(self.faces.len(), |f| {
+            self.faces[f].missing(local, velocities, along.as_flattened())
+        });
+        // What each vertex has to make up for, and what it sweeps with a push of one.
+        let volumes = run.map(shapes.len(), |v| {
+            let swept = self.window[v] * shapes[v].normal.length() / 6.0;
+            Vec2::new(self.around.sum(v, &missing), swept)
+        });
         let speed = |v: Vec2| if v.y > f32::MIN_POSITIVE { v.x / v.y } else { 0.0 };
-        let sums = discs.sums(volumes.as_flattened(), run);
-        let speeds: Vec<f32> = sums.into_iter().map(speed).collect();
-        each(
-            self.window.len(),
-            run,
-            #[inline(always)]
-            |b| {
-                let mut push = Block::ZERO;
-                for i in 0..WIDTH {
-                    let speed = self.window[b][i] * discs.mean(b * WIDTH + i, &speeds);
-                    push.set(i, speed * shapes[b].normal.get(i).normalize_or_zero());
-                }
-                push
-            },
-        )
+        let speeds: Vec<f32> = discs.sums(&volumes, run).into_iter().map(speed).collect();
+        run.map(shapes.len().div_ceil(WIDTH), |b| {
+            let mut push = Block::ZERO;
+            for (i, v) in (b * WIDTH..shapes.len()).take(WIDTH).enumerate() {
+                let speed = self.window[v] * discs.mean(v, &speeds);
+                push.set(i, (speed * shapes[v].normal.normalize_or_zero()).truncate());
+            }
+            push
+        })
     }
+}
 
-    /// What each vertex has to make up for, and what it sweeps with a push of one.
-    #[inline(always)]
-    fn volumes(&self, b: usize, missing: &[f32], shape: &Shape) -> [Vec2; WIDTH] {
-        let sum = self.around.sum(b, missing);
-        std::array::from_fn(
-            #[inline(always)]
-            |i| Vec2::new(sum[i], self.window[b][i] * shape.normal.get(i).length() / 6.0),
-        )
+impl Flux {
+    /// Moves the vertices along their normals, those in the middle of the fade farthest, to add a volume.
+    pub(super) fn add_volume(&self, local: &mut [Row], shapes: &[Shape], volume: f64) {
+        let swept = |(shape, window): (&Shape, &f32)| f64::from(window * shape.normal.length());
+        let all: f64 = shapes.iter().zip(&self.window).map(swept).sum::<f64>() / 6.0;
+        let far = if all > 0.0 { (volume / all) as f32 } else { 0.0 };
+        for ((x, shape), window) in local.iter_mut().zip(shapes).zip(&self.window) {
+            *x += far * window * shape.normal.normalize_or_zero();
+        }
     }
 }
 
@@ -191,58 +139,42 @@ impl Sides {
     }
 
     #[inline(always)]
-    fn integral<M: Mover>(&self, local: &[Vec3], posed: &M::Posed) -> [f32; WIDTH] {
+    fn integral<M: Mover>(&self, local: &[Row], posed: &M::Posed) -> [f32; WIDTH] {
         let from = gathered(&self.from, local);
         let way = offset(&self.to, local, &from);
         M::circulation(posed, &from, &way, &self.beta)
     }
 }
 
-impl Faces {
-    fn new(chunk: &[[u32; 3]], sides: &[[u32; 2]], is_free: impl Fn(u32) -> bool) -> Self {
-        let mut faces = Self {
-            corners: [[0; WIDTH]; 3],
-            sides: [[0; WIDTH]; 3],
-            ways: [[1.0; WIDTH]; 3],
-            share: [0.0; WIDTH],
-        };
-        for (lane, &corners) in chunk.iter().enumerate() {
-            let free = corners.iter().filter(|v| is_free(**v)).count();
-            faces.share[lane] = 1.0 / free as f32;
-            for k in 0..3 {
-                let (from, to) = (corners[k], corners[(k + 1) % 3]);
-                let found = sides.binary_search(&[from.min(to), from.max(to)]);
-                faces.corners[k][lane] = from;
-                faces.sides[k][lane] = found.unwrap_or(0) as u32;
-                faces.ways[k][lane] = if from < to { 1.0 } else { -1.0 };
-            }
-        }
-        faces
+/// The triangles with their sides, which are sorted.
+fn faces_of(triangles: &[[u32; 3]], sides: &[[u32; 2]], vertices: usize) -> Vec<Face> {
+    // Where the sides from each vertex to a larger one begin.
+    let mut starts = vec![0; vertices];
+    for (k, &[from, _]) in sides.iter().enumerate().rev() {
+        starts[from as usize] = k;
     }
+    let side = |from: u32, to: u32| {
+        let ends = [from.min(to), from.max(to)];
+        let start = starts[ends[0] as usize];
+        let place = sides[start..].iter().position(|side| *side == ends).unwrap_or(0);
+        Share { of: (start + place) as u32, weight: if from < to { 1.0 } else { -1.0 } }
+    };
+    let face = |&corners: &[u32; 3]| {
+        let [a, b, c] = corners;
+        Face { corners, sides: [side(a, b), side(b, c), side(c, a)] }
+    };
+    triangles.iter().map(face).collect()
+}
 
-    /// A free corner's share of what the corners sweep too little.
+impl Face {
+    /// What the corners sweep too little.
     #[inline(always)]
-    fn missing(&self, local: &[Vec3], velocities: &[Vec3], along: &[f32]) -> [f32; WIDTH] {
-        let [a, b, c] = [0, 1, 2].map(
-            #[inline(always)]
-            |k: usize| gathered(&self.corners[k], local),
-        );
-        let mut sum = Block::ZERO;
-        let mut through = [0.0; WIDTH];
-        for k in 0..3 {
-            for i in 0..WIDTH {
-                let v = self.corners[k][i] as usize;
-                // What is not in a block stays; one beyond the last is zero.
-                sum.set(i, sum.get(i) + velocities[v.min(velocities.len() - 1)]);
-                through[i] += self.ways[k][i] * along[self.sides[k][i] as usize];
-            }
-        }
-        std::array::from_fn(
-            #[inline(always)]
-            |i| {
-                let cross = (b.get(i) - a.get(i)).cross(c.get(i) - a.get(i));
-                self.share[i] * (through[i] - sum.get(i).dot(cross) / 6.0)
-            },
-        )
+    fn missing(&self, local: &[Row], velocities: &[Row], along: &[f32]) -> f32 {
+        let [a, b, c] = self.corners.map(|v| local[v as usize]);
+        // What is not in a block stays.
+        let velocity = |v: u32| velocities.get(v as usize).copied().unwrap_or(Row::ZERO);
+        let [u, v, w] = self.corners.map(velocity);
+        let [p, q, r] = self.sides.map(|side| side.weight * along[side.of as usize]);
+        p + q + r - (u + v + w).dot(cross(b - a, c - a)) / 6.0
     }
 }

@@ -1,24 +1,33 @@
 //! ∇s at a vertex from its neighbours, by least squares with no part along its upright.
 
-use glam::Vec3;
+use glam::Vec4Swizzles as _;
+
+use super::Row;
 
 /// Neighbours in nearly one line have no gradient across it.
 const FLAT: f32 = 1e-6;
 
 /// `Σ d dᵀ` over the offsets d to the neighbours.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Moments {
     /// `xx, yy, zz`.
-    pub(super) squares: Vec3,
+    pub(super) squares: Row,
     /// `yz, xz, xy`.
-    pub(super) products: Vec3,
+    pub(super) products: Row,
 }
 
 impl Moments {
+    /// Adds an offset.
+    #[inline(always)]
+    pub(super) fn add(&mut self, d: Row) {
+        self.squares += d * d;
+        self.products += d.yzxw() * d.zxyw();
+    }
+
     /// The vector across a unit vector n that fits `Σ Δs d` best; zero where the neighbours lie in one
     /// line, seen along n.
     #[inline(always)]
-    pub(super) fn solve(self, n: Vec3, right: Vec3) -> Vec3 {
+    pub(super) fn solve(self, n: Row, right: Row) -> Row {
         let flat = right - n * n.dot(right);
         let across = self.times(n);
         let trace = self.squares.element_sum() - n.dot(across);
@@ -31,22 +40,16 @@ impl Moments {
     }
 
     #[inline(always)]
-    fn times(self, v: Vec3) -> Vec3 {
+    fn times(self, v: Row) -> Row {
         let (s, p) = (self.squares, self.products);
-        Vec3::new(
-            s.x * v.x + p.z * v.y + p.y * v.z,
-            p.z * v.x + s.y * v.y + p.x * v.z,
-            p.y * v.x + p.x * v.y + s.z * v.z,
-        )
+        s * v + p.zxyw() * v.yzxw() + p.yzxw() * v.zxyw()
     }
 
     #[inline(always)]
-    fn adjugate_times(self, v: Vec3) -> Vec3 {
+    fn adjugate_times(self, v: Row) -> Row {
         let (s, p) = (self.squares, self.products);
-        let squares =
-            Vec3::new(s.y * s.z - p.x * p.x, s.x * s.z - p.y * p.y, s.x * s.y - p.z * p.z);
-        let products =
-            Vec3::new(p.z * p.y - s.x * p.x, p.z * p.x - p.y * s.y, p.y * p.x - p.z * s.z);
+        let squares = s.yzxw() * s.zxyw() - p * p;
+        let products = p.zxyw() * p.yzxw() - s * p;
         Self { squares, products }.times(v)
     }
 }
@@ -57,8 +60,8 @@ mod tests {
 
     #[test]
     fn neighbours_in_a_line_have_no_gradient() {
-        let m = Moments { squares: 2.0 * Vec3::X, products: Vec3::ZERO };
-        assert_eq!(m.solve(Vec3::Z, Vec3::X), Vec3::ZERO);
-        assert_eq!(m.solve(Vec3::ZERO, Vec3::X), Vec3::ZERO);
+        let m = Moments { squares: 2.0 * Row::X, products: Row::ZERO };
+        assert_eq!(m.solve(Row::Z, Row::X), Row::ZERO);
+        assert_eq!(m.solve(Row::ZERO, Row::X), Row::ZERO);
     }
 }

@@ -16,24 +16,29 @@
 //! The velocities of all vertices together are one ordinary differential equation. What costs most, the
 //! gradients and what the volume lacks, changes slowly: it is sensed once a step, in the middle, at
 //! positions predicted from the last velocities, and continued to the step's start and end as the parabola
-//! through the last three middles. With that, Kutta's three stages are of order three. Where the motion
-//! has a corner the past is forgotten.
+//! through the last three middles; where the past foretells it well, once in several steps ([`past`]). With
+//! that, Kutta's three stages are of order three. Where the motion has a corner the past is forgotten. What volume the steps in time
+//! have cost is given back at the end, spread over the fade.
 //!
-//! Sixteen vertices are worked on at a time, their neighbours in columns padded to the same length.
+//! What needs neighbours is worked out vertex by vertex, a vector in a register; what needs none, sixteen
+//! vertices at a time.
 
 mod disc;
 mod fan;
 mod flux;
 mod gradient;
+mod past;
+mod table;
 mod upright;
 
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec3, Vec4, Vec4Swizzles as _};
 use pulp::{Simd, WithSimd};
 
-use self::disc::Discs;
-use self::fan::{Fan, fans};
+use self::disc::{Discs, fade_width};
+use self::fan::Fans;
 use self::flux::Flux;
 use self::gradient::Moments;
+use self::past::{Past, Sense};
 use super::guide::Ride;
 use crate::Run;
 use crate::field::Generator;
@@ -43,35 +48,18 @@ use crate::run::Cancelled;
 /// Blocks a thread works on at a time.
 const TASK: usize = 32;
 
-/// How many middles a step looks back to, its own included.
-const MEMORY: usize = 3;
-
 type Block = Lanes<WIDTH>;
 
+/// A vector whose fourth component is zero: it fills a register.
+type Row = Vec4;
+
 /// The vectors of a block side by side, as others gather them.
-type Rows = [Vec3; WIDTH];
+type Rows = [Row; WIDTH];
 
-/// The next neighbour of each vertex of a block, in order around it.
-struct Spoke {
-    /// The neighbour; the vertex itself if there are no more, or before the next of several fans.
-    to: [u32; WIDTH],
-    /// The neighbour as a place for gradients; the last place, which is zero, if it has none.
-    near: [u32; WIDTH],
-    /// How much larger s is there.
-    rise: [f32; WIDTH],
-}
-
-/// What does not change for a block.
-struct Still {
-    /// Where its spokes start.
-    spokes: usize,
-    /// The last neighbour of each vertex, which comes before the first; the vertex itself at a border.
-    before: [u32; WIDTH],
+/// β of a block's vertices and its slope.
+struct Blend {
     beta: [f32; WIDTH],
     slope: [f32; WIDTH],
-    /// Weights of the averages over the neighbours.
-    own: [f32; WIDTH],
-    others: [f32; WIDTH],
 }
 
 /// A surface with s on it.
@@ -79,33 +67,24 @@ pub(super) struct Surface {
     /// Vertices that are not at rest, the last repeated to fill a block, then their neighbours that are.
     vertices: Vec<u32>,
     moving: usize,
-    spokes: Vec<Spoke>,
-    blocks: Vec<Still>,
+    blends: Vec<Blend>,
+    triangles: Vec<[u32; 3]>,
+    fans: Fans,
     smoothing: u32,
+    /// How far it is across the fade.
+    width: f64,
     discs: Discs,
     flux: Flux,
 }
 
-/// What the neighbours of a block's vertices say.
-#[derive(Clone, Copy)]
+/// What the neighbours of a vertex say.
+#[derive(Clone, Copy, Default)]
 struct Shape {
-    /// The cross products around each, added up.
-    normal: Block,
-    /// See [`Moments`].
-    squares: Block,
-    products: Block,
+    /// The cross products around it, added up.
+    normal: Row,
+    moments: Moments,
     /// `Σ Δs d`.
-    right: Block,
-}
-
-/// What a surface is like at a time.
-struct Sense {
-    time: f64,
-    gradient: Vec<Block>,
-    /// The velocity that the gradient leads to.
-    velocity: Vec<Rows>,
-    /// The velocity that the volume needs besides.
-    push: Vec<Block>,
+    right: Row,
 }
 
 /// What moves a surface.
@@ -139,6 +118,13 @@ pub(super) struct Pace {
     pub(super) until: f64,
     /// After so many steps the motion may have a corner.
     pub(super) piece: u32,
+}
+
+impl Pace {
+    /// When a step begins.
+    fn time(&self, step: u32) -> f64 {
+        (f64::from(step) / f64::from(self.steps)).min(self.until)
+    }
 }
 
 impl Mover for Ride {
@@ -199,84 +185,40 @@ impl Surface {
         if let Some(&last) = vertices.last() {
             vertices.resize(moving.next_multiple_of(WIDTH), last);
         }
-        let mut fans = fans(&place, moving, triangles);
-        for corner in fans.iter_mut().flat_map(|fan| &mut fan.around) {
-            if place[*corner as usize] == u32::MAX {
-                place[*corner as usize] = vertices.len() as u32;
-                vertices.push(*corner);
+        let mut placed = |i: u32| {
+            let place = &mut place[i as usize];
+            if *place == u32::MAX {
+                *place = vertices.len() as u32;
+                vertices.push(i);
             }
-            *corner = place[*corner as usize];
-        }
-        let placed = triangles.iter().map(|t| t.map(|i| place[i as usize]));
-        let triangles: Vec<[u32; 3]> = placed.filter(|t| !t.contains(&u32::MAX)).collect();
+            *place
+        };
+        let moves = |t: &&[u32; 3]| t.iter().any(|&i| values[i as usize] < 1.0);
+        let triangles: Vec<[u32; 3]> =
+            triangles.iter().filter(moves).map(|t| t.map(&mut placed)).collect();
         let local: Vec<Vec3> = vertices.iter().map(|&i| positions[i as usize]).collect();
         let values: Vec<f32> = vertices.iter().map(|&i| values[i as usize]).collect();
-        let mut surface = Self {
+        let width = fade_width(&local, &values, &triangles);
+        let blends = values[..moving.next_multiple_of(WIDTH)].chunks(WIDTH).map(|values| Blend {
+            beta: std::array::from_fn(|i| blend(values[i]).0),
+            slope: std::array::from_fn(|i| blend(values[i]).1),
+        });
+        Self {
             moving,
-            spokes: Vec::new(),
-            blocks: Vec::new(),
+            blends: blends.collect(),
+            fans: Fans::new(&triangles, moving, &values),
             smoothing,
-            discs: Discs::new(&local, &values, &triangles, moving),
+            width: f64::from(width),
+            discs: Discs::new(&local, &triangles, moving, width),
             flux: Flux::new(&triangles, moving, &values, blend),
+            triangles,
             vertices,
-        };
-        for start in (0..moving).step_by(WIDTH) {
-            surface.add_block(start, &fans, &values, blend);
         }
-        surface
     }
 
-    fn add_block(
-        &mut self,
-        start: usize,
-        fans: &[Fan],
-        values: &[f32],
-        blend: fn(f32) -> (f32, f32),
-    ) {
-        let (moving, nowhere) = (self.moving, self.padded() as u32);
-        // Lanes beyond the last vertex repeat it, without neighbours.
-        let itself: [u32; WIDTH] =
-            std::array::from_fn(|lane| (start + lane).min(moving - 1) as u32);
-        let mut still = Still {
-            spokes: self.spokes.len(),
-            before: itself,
-            beta: [0.0; WIDTH],
-            slope: [0.0; WIDTH],
-            own: [1.0; WIDTH],
-            others: [0.0; WIDTH],
-        };
-        let lanes = start..(start + WIDTH).min(moving);
-        let longest = fans[lanes.clone()].iter().map(|f| f.around.len()).max().unwrap_or(0);
-        for k in 0..longest {
-            let mut spoke = Spoke { to: itself, near: [nowhere; WIDTH], rise: [0.0; WIDTH] };
-            for v in lanes.clone().filter(|&v| k < fans[v].around.len()) {
-                let (lane, to) = (v - start, fans[v].around[k]);
-                spoke.to[lane] = to;
-                spoke.rise[lane] = values[to as usize] - values[v];
-                if (to as usize) < moving && to as usize != v {
-                    spoke.near[lane] = to;
-                }
-            }
-            self.spokes.push(spoke);
-        }
-        for v in lanes {
-            let (lane, fan) = (v - start, &fans[v]);
-            if let (true, Some(&last)) = (fan.is_closed, fan.around.last()) {
-                still.before[lane] = last;
-            }
-            (still.beta[lane], still.slope[lane]) = blend(values[v]);
-            let is_inside = |to: &&u32| (**to as usize) < moving && **to as usize != v;
-            let inside = fan.around.iter().filter(is_inside).count();
-            if inside > 0 {
-                (still.own[lane], still.others[lane]) = (0.5, 0.5 / inside as f32);
-            }
-        }
-        self.blocks.push(still);
-    }
-
-    /// How many vertices the blocks have room for.
-    fn padded(&self) -> usize {
-        self.moving.next_multiple_of(WIDTH)
+    /// The positions of its vertices.
+    fn local(&self, positions: &[Vec3]) -> Vec<Row> {
+        self.vertices.iter().map(|&i| positions[i as usize].extend(0.0)).collect()
     }
 
     /// Moves the vertices along the ride; returns how many steps it took.
@@ -287,53 +229,94 @@ impl Surface {
         pace: Pace,
         run: &Run<'_>,
     ) -> Result<u32, Cancelled> {
-        let h = 1.0 / f64::from(pace.steps);
         let taken = (pace.until * f64::from(pace.steps)).ceil() as u32;
-        let mut local: Vec<Vec3> = self.vertices.iter().map(|&i| positions[i as usize]).collect();
-        let mut past = Vec::new();
+        let mut local = self.local(positions);
+        let mut past = Past::new(self.sense(&local, mover, 0.0, run), 0);
         for k in 0..taken {
             run.check()?;
-            let t = f64::from(k) * h;
-            if k % pace.piece.max(1) == 0 {
-                past.clear();
+            let t = pace.time(k);
+            if k > 0 && k % pace.piece.max(1) == 0 {
+                past = Past::new(self.sense(&local, mover, t, run), k);
             }
-            self.step(&mut local, mover, [t, h.min(pace.until - t)], &mut past, run);
+            while past.due == k {
+                self.look_ahead(&local, mover, pace, &mut past, run);
+            }
+            self.step(&mut local, mover, [t, pace.time(k + 1)], &past, run);
             run.report(u64::from(k) + 1, u64::from(taken));
         }
-        for (&i, x) in self.vertices[..self.moving].iter().zip(local) {
-            positions[i as usize] = x;
-        }
+        self.put_back(&local, positions);
         Ok(taken)
     }
 
-    /// One Runge–Kutta step of all vertices that move. The past is what was sensed last, oldest first.
-    fn step<M: Mover>(
+    /// Gives back the volume that the steps in time have cost, where the motion is neither full nor none.
+    pub(super) fn give_back(&self, before: &[Vec3], positions: &mut [Vec3], run: &Run<'_>) {
+        if !self.fans.are_closed() {
+            return;
+        }
+        let mut local = self.local(positions);
+        let origin = local.first().map_or(Vec3::ZERO, |x| x.truncate());
+        let lost = self.volume(&self.local(before), origin, run) - self.volume(&local, origin, run);
+        let shapes = self.shapes(&local, run);
+        self.flux.add_volume(&mut local, &shapes, lost);
+        self.put_back(&local, positions);
+    }
+
+    /// What lies between its triangles and a place that is not far.
+    fn volume(&self, local: &[Row], origin: Vec3, run: &Run<'_>) -> f64 {
+        let origin = origin.as_dvec3();
+        run.sum(self.triangles.len(), |t| {
+            let corner = |v: u32| local[v as usize].truncate().as_dvec3() - origin;
+            let [a, b, c] = self.triangles[t].map(corner);
+            a.dot(b.cross(c)) / 6.0
+        })
+    }
+
+    fn put_back(&self, local: &[Row], positions: &mut [Vec3]) {
+        for (&i, x) in self.vertices[..self.moving].iter().zip(local) {
+            positions[i as usize] = x.truncate();
+        }
+    }
+
+    /// Senses the surface where it will be in the middle of the next steps.
+    fn look_ahead<M: Mover>(
         &self,
-        local: &mut [Vec3],
+        local: &[Row],
         mover: &M,
-        [t, h]: [f64; 2],
-        past: &mut Vec<Sense>,
+        pace: Pace,
+        past: &mut Past,
         run: &Run<'_>,
     ) {
-        if past.is_empty() {
-            past.push(self.sense(local, mover, t, run));
-        }
-        let middle = self.sense(&self.ahead(local, [t, h], past, run), mover, t + 0.5 * h, run);
-        past.push(middle);
-        past.drain(..past.len().saturating_sub(MEMORY));
-        let [start, middle, end] = [t, t + 0.5 * h, t + h].map(|t| mover.at(t));
-        let [at_start, at_end] = [t, t + h].map(|t| weights(past, t));
-        let (past, h) = (&past[..], h as f32);
+        let piece = pace.piece.max(1);
+        let steps = past.stride().min(piece - past.due % piece);
+        let [start, end] = [past.due, past.due + steps].map(|k| pace.time(k));
+        let middle = 0.5 * (start + end);
+        let sense = self.sense(&self.ahead(local, [start, middle], past, run), mover, middle, run);
+        past.take_in(sense, steps, self.width / pace.until, run);
+    }
+
+    /// One Runge–Kutta step of all vertices that move, from a time to another.
+    fn step<M: Mover>(
+        &self,
+        local: &mut [Row],
+        mover: &M,
+        [from, to]: [f64; 2],
+        past: &Past,
+        run: &Run<'_>,
+    ) {
+        let times = [from, 0.5 * (from + to), to];
+        let [start, middle, end] = times.map(|t| mover.at(t));
+        let [at_start, at_middle, at_end] = times.map(|t| past.weights(t));
+        let h = (to - from) as f32;
         self.move_each(
             local,
             run,
             #[inline(always)]
             |b, x| {
-                let k1 = self.full_velocity::<M>(b, x, &mixed(past, &at_start, b), &start);
-                let now = past.last().map_or((Block::ZERO, Block::ZERO), |now| now.block(b));
-                let k2 = self.full_velocity::<M>(b, &along(x, 0.5 * h, &k1), &now, &middle);
-                let next = along(&along(x, -h, &k1), 2.0 * h, &k2);
-                let k3 = self.full_velocity::<M>(b, &next, &mixed(past, &at_end, b), &end);
+                let k1 = self.full_velocity::<M>(b, x, &past.mixed(&at_start, b), &start);
+                let ahead = along(x, 0.5 * h, &k1);
+                let k2 = self.full_velocity::<M>(b, &ahead, &past.mixed(&at_middle, b), &middle);
+                let ahead = along(&along(x, -h, &k1), 2.0 * h, &k2);
+                let k3 = self.full_velocity::<M>(b, &ahead, &past.mixed(&at_end, b), &end);
                 let moved = along(&along(x, h / 6.0, &k1), 4.0 * h / 6.0, &k2);
                 along(&moved, h / 6.0, &k3)
             },
@@ -352,89 +335,85 @@ impl Surface {
         along(&self.velocity::<M>(b, x, gradient, posed), 1.0, push)
     }
 
-    /// Where the vertices will be in the middle of a step, from the last velocities continued in a line.
-    fn ahead(&self, local: &[Vec3], [t, h]: [f64; 2], past: &[Sense], run: &Run<'_>) -> Vec<Vec3> {
-        let last = &past[past.len().saturating_sub(2)..];
-        let weights = weights(last, t + 0.25 * h);
+    /// Where the vertices will be at the second of two times, from the velocities so far.
+    fn ahead(&self, local: &[Row], times: [f64; 2], past: &Past, run: &Run<'_>) -> Vec<Row> {
+        let weights = past.line(0.5 * (times[0] + times[1]));
         let mut ahead = local.to_vec();
         self.move_each(
             &mut ahead,
             run,
             #[inline(always)]
-            |b, x| {
-                let mut x = *x;
-                for (sense, weight) in last.iter().zip(weights) {
-                    let weight = 0.5 * h as f32 * weight;
-                    x = along(&x, weight, &in_columns(&sense.velocity[b]));
-                    x = along(&x, weight, &sense.push[b]);
-                }
-                x
-            },
+            |b, x| along(x, (times[1] - times[0]) as f32, &past.velocity(&weights, b)),
         );
         ahead
     }
 
     /// Gradients, velocities and what the volume lacks.
-    fn sense<M: Mover>(&self, local: &[Vec3], mover: &M, time: f64, run: &Run<'_>) -> Sense {
+    fn sense<M: Mover>(&self, local: &[Row], mover: &M, time: f64, run: &Run<'_>) -> Sense {
         let posed = mover.at(time);
-        let count = self.blocks.len();
         let shapes = self.shapes(local, run);
         let gradient = self.gradients(&shapes, run);
-        let velocity = each(
-            count,
+        let mut velocity = vec![[Row::ZERO; WIDTH]; gradient.len()];
+        over(
+            &mut velocity,
             run,
             #[inline(always)]
-            |b| in_rows(&self.velocity::<M>(b, &block(b, local), &gradient[b], &posed)),
+            |b, rows| {
+                *rows = in_rows(&self.velocity::<M>(b, &block(b, local), &gradient[b], &posed));
+            },
         );
         let push = if mover.keeps_volume() {
-            self.flux.pushes::<M>(
-                &self.discs,
-                [local, velocity.as_flattened()],
-                &shapes,
-                &posed,
-                run,
-            )
+            let motion = [local, velocity.as_flattened()];
+            self.flux.pushes::<M>(&self.discs, motion, &shapes, &posed, run)
         } else {
-            vec![Block::ZERO; count]
+            vec![Block::ZERO; gradient.len()]
         };
         Sense { time, gradient, velocity, push }
     }
 
     /// ∇s of all blocks.
     fn gradients(&self, shapes: &[Shape], run: &Run<'_>) -> Vec<Block> {
-        let count = self.blocks.len();
         let means = upright::means(&self.discs, shapes, run);
-        let mut gradients = each(
-            count,
+        let mut rough = vec![[Row::ZERO; WIDTH]; self.blends.len()];
+        over(
+            &mut rough,
             run,
             #[inline(always)]
-            |b| shapes[b].gradient(&upright::block(&self.discs, b, &means, &shapes[b])),
+            |b, rows| *rows = in_rows(&self.rough_gradient(b, shapes, &means)),
         );
+        let mut gradients = rough.into_flattened();
+        gradients.truncate(shapes.len());
         for _ in 0..self.smoothing {
-            let rough = each(
-                count,
-                run,
-                #[inline(always)]
-                |b| in_rows(&gradients[b]),
-            );
-            gradients = each(
-                count,
-                run,
-                #[inline(always)]
-                |b| self.averaged(b, rough.as_flattened()),
-            );
+            gradients = run.map(shapes.len(), |v| self.averaged(v, &gradients));
         }
-        gradients
+        gradients.chunks(WIDTH).map(in_columns).collect()
+    }
+
+    /// ∇s of a block, not averaged.
+    #[inline(always)]
+    fn rough_gradient(&self, b: usize, shapes: &[Shape], means: &[Row]) -> Block {
+        let at = |i: usize| (b * WIDTH + i).min(shapes.len() - 1);
+        let mut sums = [Row::ZERO; WIDTH];
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum = self.discs.mean(at(i), means);
+        }
+        let mut gradient = Block::ZERO;
+        for i in 0..WIDTH {
+            let shape = &shapes[at(i)];
+            let upright = upright::leant(sums[i], shape.normal);
+            gradient.set(i, shape.moments.solve(upright, shape.right).truncate());
+        }
+        gradient
     }
 
     /// Replaces the positions of each block.
     fn move_each(
         &self,
-        local: &mut [Vec3],
+        local: &mut [Row],
         run: &Run<'_>,
         f: impl Fn(usize, &Block) -> Block + Send + Sync,
     ) {
-        let (moving, _) = local[..self.padded()].as_chunks_mut();
+        let (moving, _) = local[..self.blends.len() * WIDTH].as_chunks_mut();
         over(
             moving,
             run,
@@ -443,113 +422,48 @@ impl Surface {
         );
     }
 
-    fn spokes(&self, b: usize) -> &[Spoke] {
-        let end = self.blocks.get(b + 1).map_or(self.spokes.len(), |next| next.spokes);
-        &self.spokes[self.blocks[b].spokes..end]
-    }
-
-    /// The shapes of all blocks, and one that is zero.
-    fn shapes(&self, local: &[Vec3], run: &Run<'_>) -> Vec<Shape> {
-        each(
-            self.blocks.len(),
-            run,
-            #[inline(always)]
-            |b| self.shape(b, local),
-        )
+    fn shapes(&self, local: &[Row], run: &Run<'_>) -> Vec<Shape> {
+        run.map(self.moving, |v| self.shape(v, local))
     }
 
     #[inline(always)]
-    fn shape(&self, b: usize, local: &[Vec3]) -> Shape {
-        let x = block(b, local);
-        let mut last = offset(&self.blocks[b].before, local, &x);
-        let mut shape = Shape::NOTHING;
-        let Shape { normal, squares, products, right } = &mut shape;
-        for spoke in self.spokes(b) {
-            let p = offset(&spoke.to, local, &x);
-            for i in 0..WIDTH {
-                normal.x[i] += last.y[i] * p.z[i] - last.z[i] * p.y[i];
-                normal.y[i] += last.z[i] * p.x[i] - last.x[i] * p.z[i];
-                normal.z[i] += last.x[i] * p.y[i] - last.y[i] * p.x[i];
-                right.x[i] += spoke.rise[i] * p.x[i];
-                right.y[i] += spoke.rise[i] * p.y[i];
-                right.z[i] += spoke.rise[i] * p.z[i];
-                squares.x[i] += p.x[i] * p.x[i];
-                squares.y[i] += p.y[i] * p.y[i];
-                squares.z[i] += p.z[i] * p.z[i];
-                products.x[i] += p.y[i] * p.z[i];
-                products.y[i] += p.x[i] * p.z[i];
-                products.z[i] += p.x[i] * p.y[i];
-            }
-            last = p;
+    fn shape(&self, v: usize, local: &[Row]) -> Shape {
+        let x = local[v];
+        let mut last = local[self.fans.before[v] as usize] - x;
+        let mut shape = Shape::default();
+        for spoke in self.fans.spokes.row(v) {
+            let d = local[spoke.of as usize] - x;
+            shape.normal += cross(last, d);
+            shape.moments.add(d);
+            shape.right += spoke.weight * d;
+            last = d;
         }
         shape
     }
 
+    /// The mean of a gradient and that of its neighbours.
     #[inline(always)]
-    fn averaged(&self, b: usize, gradients: &[Vec3]) -> Block {
-        let mut sum = Block::ZERO;
-        for spoke in self.spokes(b) {
-            let mut near = Block::ZERO;
-            for i in 0..WIDTH {
-                near.set(i, gradients[spoke.near[i] as usize]);
-            }
-            for i in 0..WIDTH {
-                sum.x[i] += near.x[i];
-                sum.y[i] += near.y[i];
-                sum.z[i] += near.z[i];
+    fn averaged(&self, v: usize, gradients: &[Row]) -> Row {
+        let (mut sum, mut count) = (Row::ZERO, 0.0);
+        for spoke in self.fans.spokes.row(v).iter().filter(|spoke| spoke.of as usize != v) {
+            if let Some(gradient) = gradients.get(spoke.of as usize) {
+                sum += *gradient;
+                count += 1.0;
             }
         }
-        let still = &self.blocks[b];
-        let own = in_columns(&gradients[b * WIDTH..(b + 1) * WIDTH]);
-        let mut mean = Block::ZERO;
-        for i in 0..WIDTH {
-            mean.set(i, still.own[i] * own.get(i) + still.others[i] * sum.get(i));
-        }
-        mean
+        if count > 0.0 { 0.5 * gradients[v] + (0.5 / count) * sum } else { gradients[v] }
     }
 
     #[inline(always)]
     fn velocity<M: Mover>(&self, b: usize, x: &Block, gradient: &Block, posed: &M::Posed) -> Block {
-        let still = &self.blocks[b];
-        let mut beta = ScalarLanes { value: still.beta, gradient: *gradient };
+        let blend = &self.blends[b];
+        let mut beta = ScalarLanes { value: blend.beta, gradient: *gradient };
         for i in 0..WIDTH {
-            let sloped = still.slope[i] * gradient.get(i);
+            let sloped = blend.slope[i] * gradient.get(i);
             beta.gradient.set(i, sloped);
         }
         M::velocity(posed, x, &beta)
     }
-}
-
-impl Shape {
-    #[inline(always)]
-    fn gradient(&self, uprights: &Block) -> Block {
-        let mut gradient = Block::ZERO;
-        for i in 0..WIDTH {
-            let moments = Moments { squares: self.squares.get(i), products: self.products.get(i) };
-            gradient.set(i, moments.solve(uprights.get(i), self.right.get(i)));
-        }
-        gradient
-    }
-}
-
-impl Sense {
-    /// The gradient and the push of a block.
-    #[inline(always)]
-    fn block(&self, b: usize) -> (Block, Block) {
-        (self.gradient[b], self.push[b])
-    }
-}
-
-/// A result for each block, and one that is zero.
-fn each<T: Nothing>(count: usize, run: &Run<'_>, f: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
-    let mut done = vec![T::NOTHING; count + 1];
-    over(
-        &mut done[..count],
-        run,
-        #[inline(always)]
-        |b, one| *one = f(b),
-    );
-    done
 }
 
 /// Works on each block with the widest vectors there are.
@@ -560,40 +474,6 @@ fn over<T: Send>(blocks: &mut [T], run: &Run<'_>, f: impl Fn(usize, &mut T) + Se
     run.for_each_piece(blocks, TASK, |start, blocks| {
         arch.dispatch(Blocks { start, blocks, f: &f });
     });
-}
-
-/// A value for what has not been worked out.
-trait Nothing: Clone + Send {
-    const NOTHING: Self;
-}
-
-impl Nothing for Block {
-    const NOTHING: Self = Self::ZERO;
-}
-
-impl Nothing for Rows {
-    const NOTHING: Self = [Vec3::ZERO; WIDTH];
-}
-
-impl Nothing for [Vec4; WIDTH] {
-    const NOTHING: Self = [Vec4::ZERO; WIDTH];
-}
-
-impl Nothing for [Vec2; WIDTH] {
-    const NOTHING: Self = [Vec2::ZERO; WIDTH];
-}
-
-impl Nothing for [f32; WIDTH] {
-    const NOTHING: Self = [0.0; WIDTH];
-}
-
-impl Nothing for Shape {
-    const NOTHING: Self = Self {
-        normal: Lanes::ZERO,
-        squares: Lanes::ZERO,
-        products: Lanes::ZERO,
-        right: Lanes::ZERO,
-    };
 }
 
 /// Some blocks to work out.
@@ -614,24 +494,29 @@ impl<T, F: Fn(usize, &mut T)> WithSimd for Blocks<'_, T, F> {
     }
 }
 
+#[inline(always)]
+fn cross(a: Row, b: Row) -> Row {
+    a.yzxw() * b.zxyw() - a.zxyw() * b.yzxw()
+}
+
 /// The positions of a block.
 #[inline(always)]
-fn block(b: usize, local: &[Vec3]) -> Block {
+fn block(b: usize, local: &[Row]) -> Block {
     in_columns(&local[b * WIDTH..(b + 1) * WIDTH])
 }
 
 #[inline(always)]
-fn gathered(from: &[u32; WIDTH], local: &[Vec3]) -> Block {
+fn gathered(from: &[u32; WIDTH], local: &[Row]) -> Block {
     let mut block = Block::ZERO;
     for i in 0..WIDTH {
-        block.set(i, local[from[i] as usize]);
+        block.set(i, local[from[i] as usize].truncate());
     }
     block
 }
 
 /// From the vertices of a block to some others.
 #[inline(always)]
-fn offset(to: &[u32; WIDTH], local: &[Vec3], x: &Block) -> Block {
+fn offset(to: &[u32; WIDTH], local: &[Row], x: &Block) -> Block {
     let mut offset = gathered(to, local);
     for i in 0..WIDTH {
         offset.x[i] -= x.x[i];
@@ -643,14 +528,17 @@ fn offset(to: &[u32; WIDTH], local: &[Vec3], x: &Block) -> Block {
 
 #[inline(always)]
 fn in_rows(block: &Block) -> Rows {
-    std::array::from_fn(|i| block.get(i))
+    std::array::from_fn(
+        #[inline(always)]
+        |i| block.get(i).extend(0.0),
+    )
 }
 
 #[inline(always)]
-fn in_columns(rows: &[Vec3]) -> Block {
+fn in_columns(rows: &[Row]) -> Block {
     let mut block = Block::ZERO;
     for (i, row) in rows.iter().enumerate() {
-        block.set(i, *row);
+        block.set(i, row.truncate());
     }
     block
 }
@@ -663,26 +551,6 @@ fn along(x: &Block, h: f32, v: &Block) -> Block {
         moved.set(i, x.get(i) + h * v.get(i));
     }
     moved
-}
-
-/// The weights of the polynomial through what was sensed, at a time; of the first [`MEMORY`].
-fn weights(past: &[Sense], t: f64) -> [f32; MEMORY] {
-    let factor = |i: usize, j: usize| (t - past[j].time) / (past[i].time - past[j].time);
-    std::array::from_fn(|i| {
-        let others = (0..past.len()).filter(|&j| j != i && i < past.len());
-        others.map(|j| factor(i, j)).product::<f64>() as f32
-    })
-}
-
-/// The gradients and pushes of a block from what was sensed.
-#[inline(always)]
-fn mixed(past: &[Sense], weights: &[f32; MEMORY], b: usize) -> (Block, Block) {
-    let mut sum = (Block::ZERO, Block::ZERO);
-    for (sense, &weight) in past.iter().zip(weights) {
-        sum.0 = along(&sum.0, weight, &sense.gradient[b]);
-        sum.1 = along(&sum.1, weight, &sense.push[b]);
-    }
-    sum
 }
 
 #[cfg(test)]
@@ -707,7 +575,7 @@ mod tests {
         let normal = Vec3::new(-0.4, 0.7, 1.0).normalize_or_zero();
         let values: Vec<f32> = points.iter().map(|p| 0.5 + wanted.dot(*p)).collect();
         let surface = Surface::new(&points, &values, fade, &triangles, 0);
-        let local: Vec<Vec3> = surface.vertices.iter().map(|&i| points[i as usize]).collect();
+        let local = surface.local(&points);
         let shapes = surface.shapes(&local, &Run::default());
         let gradients = surface.gradients(&shapes, &Run::default());
         let expected = wanted - normal * normal.dot(wanted);

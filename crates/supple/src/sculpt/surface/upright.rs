@@ -12,44 +12,29 @@
 //! The normals of each disc are added up and each vertex takes the mean of its discs. Where that leans too far
 //! from the vertex' own normal, as at the rim of something thin, some of that is added.
 
-use glam::{Vec3, Vec4};
-
 use super::disc::Discs;
-use super::{Block, Shape, each};
+use super::{Row, Shape};
 use crate::Run;
-use crate::field::lanes::WIDTH;
 
 /// The sum over each disc of its normals and of their lengths.
-pub(super) fn means(discs: &Discs, shapes: &[Shape], run: &Run<'_>) -> Vec<Vec4> {
-    let sized = each(
-        shapes.len() - 1,
-        run,
-        #[inline(always)]
-        |b| {
-            std::array::from_fn(
-                #[inline(always)]
-                |i| shapes[b].normal.get(i).extend(shapes[b].normal.get(i).length()),
-            )
-        },
-    );
-    discs.sums(sized.as_flattened(), run)
+pub(super) fn means(discs: &Discs, shapes: &[Shape], run: &Run<'_>) -> Vec<Row> {
+    let normal = |v: usize| shapes[v].normal.with_w(shapes[v].normal.length());
+    discs.sums(&run.map(shapes.len(), normal), run)
 }
 
-/// The uprights of a block.
+/// The upright of a vertex, from the mean of [`means`] over its discs and its own normal: leant back towards
+/// that if it lies farther off than 60°.
 #[inline(always)]
-pub(super) fn block(discs: &Discs, b: usize, means: &[Vec4], shape: &Shape) -> Block {
-    let mut uprights = Block::ZERO;
-    for i in 0..WIDTH {
-        let sum = discs.mean(b * WIDTH + i, means);
-        let mean = sum.truncate() / sum.w.max(f32::MIN_POSITIVE);
-        uprights.set(i, leant(mean, shape.normal.get(i).normalize_or_zero()));
-    }
-    uprights
+pub(super) fn leant(mean: Row, own: Row) -> Row {
+    let mean = mean.with_w(0.0) / mean.w.max(f32::MIN_POSITIVE);
+    let own = normalized(own);
+    normalized(mean + (1.0 - 2.0 * mean.dot(own)).max(0.0) * own)
 }
 
-/// The mean normal, leant back towards the vertex' own if it lies farther off than 60°.
-fn leant(mean: Vec3, own: Vec3) -> Vec3 {
-    (mean + (1.0 - 2.0 * mean.dot(own)).max(0.0) * own).normalize_or_zero()
+/// Without a branch: the code around it runs on many vectors at a time.
+#[inline(always)]
+fn normalized(v: Row) -> Row {
+    v / v.length().max(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]
@@ -75,20 +60,19 @@ mod tests {
                 p.y += 0.2 * edge * (std::f32::consts::TAU * p.x / (5.0 * edge)).sin();
             }
             let surface = Surface::new(&mesh.positions, &values, fade, &mesh.triangles, 0);
-            let local: Vec<Vec3> =
-                surface.vertices.iter().map(|&i| mesh.positions[i as usize]).collect();
+            let local = surface.local(&mesh.positions);
             let shapes = surface.shapes(&local, &Run::default());
             let means = means(&surface.discs, &shapes, &Run::default());
             let on_top = |v: &usize| {
                 let p = local[*v];
                 p.x.abs() < 0.5 && p.z.abs() < 0.2 && p.y > 0.2
             };
-            let tilt = |n: Vec3| n.normalize_or_zero().x.abs();
+            let tilt = |n: Row| n.normalize_or_zero().x.abs();
             let (mut before, mut after) = (0.0_f32, 0.0_f32);
             for v in (0..surface.moving).filter(on_top) {
-                let (b, i) = (v / WIDTH, v % WIDTH);
-                before = before.max(tilt(shapes[b].normal.get(i)));
-                after = after.max(tilt(block(&surface.discs, b, &means, &shapes[b]).get(i)));
+                before = before.max(tilt(shapes[v].normal));
+                let mean = surface.discs.mean(v, &means);
+                after = after.max(tilt(leant(mean, shapes[v].normal)));
             }
             assert!(before > 0.1 && after < 0.1 * before, "{before} {after}");
         }
@@ -96,8 +80,9 @@ mod tests {
 
     #[test]
     fn where_normals_cancel_the_own_one_is_taken() {
-        assert!(leant(0.01 * Vec3::X, Vec3::Z).z > 0.99, "cancelled");
-        assert!(leant(-Vec3::Z, Vec3::Z).z > 0.99, "opposite");
-        assert_eq!(leant(Vec3::X, Vec3::X), Vec3::X, "flat");
+        let mean = |x: f32, z: f32| Row::new(x, 0.0, z, 1.0);
+        assert!(leant(mean(0.01, 0.0), Row::Z).z > 0.99, "cancelled");
+        assert!(leant(mean(0.0, -1.0), Row::Z).z > 0.99, "opposite");
+        assert_eq!(leant(mean(1.0, 0.0), Row::X), Row::X, "flat");
     }
 }
