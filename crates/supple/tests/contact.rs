@@ -6,7 +6,7 @@ use glam::{DMat4, Mat4, Vec3};
 use supple::Run;
 use supple::mesh::intersect::self_intersections;
 use supple::player::{Frame, Player};
-use supple::rig::rigid::Ragdoll;
+use supple::rig::rigid::{Ragdoll, SUBSTEPS};
 use supple::scene::{Folder, Motion, Scene};
 
 fn player(text: &str) -> Player {
@@ -94,6 +94,27 @@ fn bones(player: &Player) -> Ragdoll {
     let rest: Vec<Mat4> = cast.body.matrices(cast.body.rest_pose()).iter().map(placed).collect();
     let Motion::Ragdoll(motion) = &scene.assets[0].motion else { panic!("not a ragdoll") };
     Ragdoll::new(&cast.body, &rest, false, &motion.params).expect("it has mass")
+}
+
+/// Two swings a second by default, whatever the shape of the bone.
+#[test]
+fn a_leg_swings_at_the_frequency_of_its_joint() {
+    let ragdoll = bones(&player(&FLOATING.replace("drag = 0", "drag = 0, joint_damping = 0")));
+    let mut state = ragdoll.begin();
+    state.bones[3].spin = Vec3::X;
+    let swing = |bones: &[supple::rig::rigid::BoneState]| {
+        let [trunk, leg] = [0, 3].map(|b: usize| bones[b].place.rotation);
+        (trunk.inverse() * leg).to_scaled_axis().x
+    };
+    let mut ticks = 0;
+    while ticks < 120 && (ticks == 0 || swing(&state.bones) > 0.0) {
+        let mut stepper = ragdoll.begin_tick(&state, 1.0 / 120.0);
+        for _ in 0..SUBSTEPS {
+            stepper.substep(&mut state, &[], None);
+        }
+        ticks += 1;
+    }
+    assert!((24..=38).contains(&ticks), "half a swing takes {ticks} of 30 ticks");
 }
 
 /// It begins with nothing stored in joints and contacts, so what moves and what is high can never have

@@ -62,6 +62,12 @@ impl Bounds {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
+    /// The box with its faces farther out by a distance.
+    #[must_use]
+    pub fn grown(&self, by: f32) -> Self {
+        Self { min: self.min - by, max: self.max + by }
+    }
+
     /// True if the boxes share a point; touching counts.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {

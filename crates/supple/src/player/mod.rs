@@ -303,15 +303,16 @@ impl Player {
         let contacts = &shot.state.contacts;
         let triangles = &cast.body.mesh.triangles;
         let touches = contacts.touch(i as u32);
-        let before = touches.then(|| volume(&positions, triangles, run));
+        let untouched = touches.then(|| positions.clone());
         let mut contact = self.arena.give_way(i, contacts, shot.colliders, &mut positions, run);
         warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
         run.check()?;
         let (normals, now) = self.shade(cast, &positions, shot.shaded, run);
-        if let (Some(before), Some(rest)) = (before, cast.rest_volume) {
-            contact.volume_change = (now - before) / rest;
+        let moved = untouched.filter(|_| contact.moves());
+        if let (Some(untouched), Some(rest)) = (moved, cast.rest_volume) {
+            contact.volume_change = (now - volume(&untouched, triangles, run)) / rest;
         }
         warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);

@@ -35,7 +35,7 @@ pub mod convex;
 mod shapes;
 mod solid;
 
-use glam::{Affine3A, DAffine3, Quat, Vec3};
+use glam::{Affine3A, DAffine3, Mat3, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 pub use solid::{Face, Probe, RoundedBox, Solid};
@@ -364,6 +364,11 @@ impl Place {
         Self { rotation, translation: -(rotation * self.translation) }
     }
 
+    /// Its own space, for many points.
+    pub(crate) fn frame(&self) -> Frame {
+        Frame { turn: Mat3::from_quat(self.rotation.inverse()), origin: self.translation }
+    }
+
     /// As a matrix.
     #[must_use]
     pub fn affine(&self) -> Affine3A {
@@ -375,7 +380,34 @@ impl Place {
     pub fn bounds(&self, b: &Bounds) -> Bounds {
         let center = self.to_world(b.center());
         let half = 0.5 * b.size();
-        let m = glam::Mat3::from_quat(self.rotation);
+        let m = Mat3::from_quat(self.rotation);
+        let around = m.x_axis.abs() * half.x + m.y_axis.abs() * half.y + m.z_axis.abs() * half.z;
+        Bounds { min: center - around, max: center + around }
+    }
+}
+
+/// The space of a [`Place`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    turn: Mat3,
+    origin: Vec3,
+}
+
+impl Frame {
+    /// A direction of the world in this space.
+    pub(crate) fn turned(&self, direction: Vec3) -> Vec3 {
+        self.turn * direction
+    }
+
+    /// A point of the world in this space.
+    pub(crate) fn to_local(self, x: Vec3) -> Vec3 {
+        self.turn * (x - self.origin)
+    }
+
+    /// The box around a box of the world.
+    pub(crate) fn bounds(&self, b: &Bounds) -> Bounds {
+        let (center, half) = (self.to_local(b.center()), 0.5 * b.size());
+        let m = self.turn;
         let around = m.x_axis.abs() * half.x + m.y_axis.abs() * half.y + m.z_axis.abs() * half.z;
         Bounds { min: center - around, max: center + around }
     }
@@ -439,5 +471,6 @@ mod tests {
         assert!(a.then(&b).to_world(x).abs_diff_eq(b.to_world(a.to_world(x)), 1e-6), "composed");
         assert!(a.inverse().to_world(a.to_world(x)).abs_diff_eq(x, 1e-6), "there and back");
         assert!(a.to_local(a.to_world(x)).abs_diff_eq(x, 1e-6), "there and back");
+        assert!(a.frame().to_local(x).abs_diff_eq(a.to_local(x), 1e-6), "the same space");
     }
 }

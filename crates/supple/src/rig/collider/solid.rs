@@ -101,6 +101,25 @@ impl Solid {
         }
     }
 
+    /// True if it is plain that no point of a box is inside or within `by`, nor would be on the way if the
+    /// solid moved by `shift`.
+    pub(crate) fn is_beyond(&self, points: &Bounds, shift: Vec3, by: f32) -> bool {
+        match self {
+            Self::Round { ends: [a, b], radius } => {
+                let ends = [*a, *b, *a + shift, *b + shift];
+                let by = radius + by;
+                Bounds::of(&ends).is_some_and(|around| !around.grown(by).overlaps(points))
+            }
+            Self::Hull { faces, .. } => {
+                let (center, half) = (points.center(), 0.5 * points.size());
+                faces.iter().any(|f| {
+                    let nearest = f.distance(center) - f.normal.abs().dot(half);
+                    nearest > by + f.normal.dot(shift).max(0.0)
+                })
+            }
+        }
+    }
+
     /// True for a point inside or on the surface.
     #[must_use]
     pub fn contains(&self, x: Vec3) -> bool {
@@ -363,6 +382,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_beyond_a_solid_is_never_inside() {
+        let solids = [
+            Solid::Round { ends: [-Vec3::Y, Vec3::Y], radius: 0.5 },
+            Solid::cuboid(Vec3::new(0.3, 1.0, 0.2)),
+            Solid::half_space(Vec3::new(0.6, 0.8, 0.0), 0.1),
+        ];
+        let mut beyond = 0;
+        for (k, solid) in solids.iter().enumerate() {
+            for i in 0..400 {
+                let a = 0.7 * i as f32;
+                let x = 3.0 * Vec3::new(a.sin(), (1.3 * a).cos(), (0.4 * a).sin());
+                let shift = Vec3::new((0.3 * a).cos(), (0.9 * a).sin(), 0.5);
+                let points = Bounds { min: x - 0.1, max: x + 0.1 };
+                if solid.is_beyond(&points, shift, 0.0) {
+                    beyond += 1;
+                    let on_the_way = (0..=8).map(|s| x - s as f32 / 8.0 * shift);
+                    assert!(on_the_way.into_iter().all(|x| !solid.contains(x)), "{k}, {x}");
+                }
+            }
+        }
+        assert!(beyond > 300, "{beyond} are seen to be beyond");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! one segment to the other through the skeleton belong less and less to the first, and what hangs on
 //! them belongs as they do.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use glam::Vec3;
 
 use super::field::{self, Push};
@@ -130,8 +132,7 @@ fn push_apart(
 ) {
     let push = |k: usize| found[k].as_ref().map(|c| c.push(&clouds[k].around));
     let pushes: [Option<Push>; 2] = [push(0), push(1)];
-    let steps = pushes.map(|p| p.map_or(1, |p| field::steps(field::steepest(points, &[p]))));
-    report.steps += steps[0] + steps[1];
+    let steps = [AtomicU32::new(0), AtomicU32::new(0)];
     for contact in found.iter().flatten() {
         report.contacts += 1;
         report.deepest = report.deepest.max(contact.depth);
@@ -141,13 +142,15 @@ fn push_apart(
         for (k, push) in pushes.iter().enumerate() {
             let Some(push) = push else { continue };
             let mut carried = start_points.clone();
-            field::carry(&mut carried, std::slice::from_ref(push), steps[k]);
+            let taken = field::carry(&mut carried, std::slice::from_ref(push));
+            steps[k].fetch_max(taken, Ordering::Relaxed);
             for (i, x) in piece.iter_mut().enumerate() {
                 let share = if k == 0 { belonging[start + i] } else { 1.0 - belonging[start + i] };
                 *x += share * (carried[i] - start_points[i]);
             }
         }
     });
+    report.steps += steps.into_iter().map(AtomicU32::into_inner).sum::<u32>();
 }
 
 #[cfg(test)]

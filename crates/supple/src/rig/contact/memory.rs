@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Segment;
 use crate::mesh::measure::Bounds;
-use crate::rig::collider::{Collider, Place, Probe, Solid};
+use crate::rig::collider::{Collider, Frame, Place, Probe, Solid};
 
 /// Parts within this share of a segment's size are watched before they touch.
 const WATCHED: f32 = 0.5;
@@ -165,9 +165,20 @@ impl Contacts {
         let from = self.touches.partition_point(|t| (t.body, t.segment) < own);
         let to = self.touches.partition_point(|t| (t.body, t.segment) <= own);
         let known = &self.touches[from..to];
+        let around = Bounds::of(&segment.proxies).unwrap_or(Bounds::EMPTY);
         for (c, posed) in (0..).zip(colliders) {
-            let near = Near::new(segment, &posed.place, sweep);
+            let frame = posed.place.frame();
+            let (here, back) = (frame.bounds(&around), frame.turned(sweep));
+            let reach = segment.segment.radius;
+            let close = |solid: &Solid| !solid.is_beyond(&here, back, reach);
+            if !posed.collider.parts.iter().any(close) {
+                continue;
+            }
+            let near = Near::new(segment, &frame, sweep);
             for (p, solid) in (0..).zip(&posed.collider.parts) {
+                if !close(solid) {
+                    continue;
+                }
                 let last = known.iter().find(|t| (t.collider, t.part) == (c, p)).map(|t| t.normal);
                 let solitary = posed.collider.parts.len() == 1;
                 let around = Watch { near: &near, segment, solid, place: posed.place, solitary };
@@ -184,10 +195,6 @@ fn mean(points: &[Vec3]) -> Vec3 {
     points.iter().sum::<Vec3>() / points.len().max(1) as f32
 }
 
-fn grown(b: &Bounds, by: f32) -> Bounds {
-    Bounds { min: b.min - by, max: b.max + by }
-}
-
 /// The proxies of a segment in the space of a collider.
 struct Near {
     proxies: Vec<Vec3>,
@@ -196,13 +203,10 @@ struct Near {
 }
 
 impl Near {
-    fn new(segment: &PosedSegment<'_>, place: &Place, sweep: Vec3) -> Self {
-        let inverse = place.inverse();
-        let turn = glam::Mat3::from_quat(inverse.rotation);
-        let proxies: Vec<Vec3> =
-            segment.proxies.iter().map(|x| turn * *x + inverse.translation).collect();
+    fn new(segment: &PosedSegment<'_>, frame: &Frame, sweep: Vec3) -> Self {
+        let proxies: Vec<Vec3> = segment.proxies.iter().map(|x| frame.to_local(*x)).collect();
         let around = Bounds::of(&proxies).unwrap_or(Bounds::EMPTY);
-        Self { proxies, around, sweep: turn * sweep }
+        Self { proxies, around, sweep: frame.turned(sweep) }
     }
 }
 
@@ -285,7 +289,7 @@ impl Watch<'_> {
 
     /// What the part says about each proxy that is near it.
     fn probes(&self, shift: Vec3, toward: Vec3) -> Vec<Probe> {
-        let around = self.solid.bounds().map(|b| grown(&b, self.margin()));
+        let around = self.solid.bounds().map(|b| b.grown(self.margin()));
         let own = Bounds { min: self.near.around.min + shift, max: self.near.around.max + shift };
         if around.is_some_and(|a| !a.overlaps(&own)) {
             return Vec::new();

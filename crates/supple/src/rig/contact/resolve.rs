@@ -1,5 +1,7 @@
 //! Moving vertices out of obstacles: detect, push, detect again, and at last project.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use glam::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +10,7 @@ use super::strait::{Strait, straits};
 use super::{Segment, Segments};
 use crate::Run;
 use crate::mesh::measure::Bounds;
-use crate::rig::collider::{Place, Solid};
+use crate::rig::collider::{Frame, Place, Solid};
 
 /// Times that fields are placed and concatenated before what is left is projected.
 pub const MOST_PASSES: u32 = 8;
@@ -106,6 +108,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// True if vertices were moved.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.passes > 0 || self.projected > 0
+    }
+
     /// This and what was done before.
     #[must_use]
     pub fn after(self, before: &Self) -> Self {
@@ -235,12 +243,54 @@ pub(super) fn cloud<'a>(points: &[Vec3], segment: &'a Segment) -> Cloud<'a> {
 }
 
 impl Cloud<'_> {
-    /// The places of the vertices whose boxes touch a region.
-    fn within(&self, reach: Option<Bounds>) -> impl Iterator<Item = u32> {
+    /// The places of the vertices whose boxes touch what is reached.
+    fn within(&self, reach: &Reach<'_>) -> impl Iterator<Item = u32> {
         let blocks = self.segment.followers.chunks(BLOCK).zip(&self.boxes);
-        blocks
-            .filter(move |(_, b)| reach.is_none_or(|r| r.overlaps(b)))
-            .flat_map(|(block, _)| block.iter().copied())
+        blocks.filter(|(_, b)| reach.meets(b)).flat_map(|(block, _)| block.iter().copied())
+    }
+}
+
+/// Where vertices of a segment may be inside an obstacle, or behind it as seen along the way out, if
+/// they may have come through.
+struct Reach<'a> {
+    solid: &'a Solid,
+    frame: Frame,
+    /// The box around all that, in the space of the obstacle; `None` is anywhere.
+    around: Option<Bounds>,
+    behind: Vec3,
+}
+
+impl<'a> Reach<'a> {
+    /// The obstacle only.
+    fn inside(obstacle: &Obstacle<'a>) -> Self {
+        Self::new(obstacle, Vec3::ZERO)
+    }
+
+    /// The obstacle, and behind it if the way out is given.
+    fn along(obstacle: &Obstacle<'a>, way_out: Option<Vec3>, radius: f32) -> Self {
+        Self::new(obstacle, way_out.map_or(Vec3::ZERO, |n| -2.0 * radius * n))
+    }
+
+    fn new(obstacle: &Obstacle<'a>, behind: Vec3) -> Self {
+        let (solid, frame) = (obstacle.solid, obstacle.place.frame());
+        let behind = frame.turned(behind);
+        let moved = |b: Bounds| Bounds { min: b.min + behind, max: b.max + behind };
+        let around = solid.bounds().map(|b| b.union(&moved(b)));
+        Self { solid, frame, around, behind }
+    }
+
+    /// True if a box of the world may be within.
+    fn meets(&self, points: &Bounds) -> bool {
+        let local = self.frame.bounds(points);
+        self.around.is_none_or(|a| a.overlaps(&local))
+            && !self.solid.is_beyond(&local, self.behind, 0.0)
+    }
+
+    /// Those of the points that may be within, in the space of the obstacle.
+    fn local(&self, points: impl Iterator<Item = Vec3>) -> Vec<Vec3> {
+        let inside =
+            |x: &Vec3| self.around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all());
+        points.map(|x| self.frame.to_local(x)).filter(inside).collect()
     }
 }
 
@@ -257,8 +307,7 @@ fn detect_all<'a>(
         .flat_map(|(s, obstacles)| obstacles.iter().map(move |o| (s, o)))
         .filter(|(s, o)| {
             let known = o.way_out.filter(|_| o.solitary);
-            let reach = reach(o, known, clouds[*s].segment.radius);
-            reach.is_none_or(|r| r.overlaps(&clouds[*s].around))
+            Reach::along(o, known, clouds[*s].segment.radius).meets(&clouds[*s].around)
         })
         .collect();
     let found = run.map_tasks(pairs.len(), |i| {
@@ -276,14 +325,6 @@ fn opposed(near: &[Vec<Obstacle<'_>>], own: usize, thing: Thing, normal: Vec3) -
         o.thing == thing && o.way_out.is_some_and(|other| other.dot(normal) < OPPOSED)
     };
     (0..near.len()).any(|s| s != own && near[s].iter().any(leaves_opposite))
-}
-
-/// Where vertices of a segment may be inside an obstacle, or behind it as seen along the way out, if
-/// they may have come through; `None` is anywhere.
-fn reach(obstacle: &Obstacle<'_>, way_out: Option<Vec3>, radius: f32) -> Option<Bounds> {
-    let around = obstacle.place.bounds(&obstacle.solid.bounds()?);
-    let behind = way_out.map_or(Vec3::ZERO, |n| -2.0 * radius * n);
-    Some(around.union(&Bounds { min: around.min + behind, max: around.max + behind }))
 }
 
 /// Finds whether a segment is inside an obstacle, and how deep.
@@ -328,11 +369,9 @@ impl<'a> Look<'a, '_> {
         let Self { points, cloud, obstacle, softness } = *self;
         let (solid, place, segment) = (obstacle.solid, &obstacle.place, cloud.segment);
         let tolerance = TOLERANCE * obstacle.size;
-        let reach = reach(obstacle, way_out, segment.radius);
-        let inside = |x: &Vec3| reach.is_none_or(|r| x.cmpge(r.min).all() && x.cmple(r.max).all());
-        let near = cloud.within(reach).map(|p| points[p as usize]).filter(inside);
-        let close: Vec<Vec3> = near.map(|x| place.to_local(x)).collect();
-        let turn = |n: Vec3| place.rotation.inverse() * n;
+        let reach = Reach::along(obstacle, way_out, segment.radius);
+        let close = reach.local(cloud.within(&reach).map(|p| points[p as usize]));
+        let turn = |n: Vec3| reach.frame.turned(n);
         let toward = || obstacle.way_out.map(turn).unwrap_or_default();
         let n = match way_out {
             Some(n) => turn(n),
@@ -503,15 +542,14 @@ fn push_out(
 ) {
     let body = clouds.iter().fold(Bounds::EMPTY, |b, c| b.union(&c.around));
     let pushes = share(group, group.iter().map(|c| c.push(&body)).collect());
-    let pieces = points.len().div_ceil(PIECE);
-    let piece = |i: usize| &points[i * PIECE..((i + 1) * PIECE).min(points.len())];
-    let steepest = run.map_tasks(pieces, |i| field::steepest(piece(i), &pushes));
-    let steps = field::steps(steepest.into_iter().fold(0.0, f32::max));
-    report.steps += steps;
     report.contacts += group.len() as u32;
     let deepest = group.iter().map(|c| c.depth).fold(0.0, f32::max);
     report.deepest = report.deepest.max(deepest);
-    run.for_each_piece(points, PIECE, |_, piece| field::carry(piece, &pushes, steps));
+    let steps = AtomicU32::new(0);
+    run.for_each_piece(points, PIECE, |_, piece| {
+        steps.fetch_max(field::carry(piece, &pushes), Ordering::Relaxed);
+    });
+    report.steps += steps.into_inner();
 }
 
 /// Sets the strengths of pushes that act together, so that each deepest point moves as far as it has
@@ -555,15 +593,11 @@ fn project(
 ) {
     let at: &[Vec3] = points;
     let moved = run.map_tasks(clouds.len(), |s| {
-        let hit = |o: &&Obstacle<'_>| {
-            let around = o.solid.bounds().map(|b| o.place.bounds(&b));
-            around.is_none_or(|r| r.overlaps(&clouds[s].around))
-        };
-        let obstacles: Vec<&Obstacle<'_>> = near[s].iter().filter(hit).collect();
-        let mut places: Vec<u32> = obstacles
-            .iter()
-            .flat_map(|o| clouds[s].within(o.solid.bounds().map(|b| o.place.bounds(&b))))
-            .collect();
+        let near = near[s].iter().map(|o| (o, Reach::inside(o)));
+        let (obstacles, reaches): (Vec<&Obstacle<'_>>, Vec<Reach<'_>>) =
+            near.filter(|(_, reach)| reach.meets(&clouds[s].around)).unzip();
+        let mut places: Vec<u32> =
+            reaches.iter().flat_map(|reach| clouds[s].within(reach)).collect();
         places.sort_unstable();
         places.dedup();
         let out = |p: &u32| Some((*p, projected(at[*p as usize], &obstacles)?));

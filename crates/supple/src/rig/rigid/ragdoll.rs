@@ -29,6 +29,13 @@ struct Bone {
 }
 
 impl Bone {
+    /// How many times its inertia about a point is that about its centre of mass.
+    fn leverage(&self, about: Vec3) -> f32 {
+        let own = self.mass.principal_inertia().max_element();
+        let aside = self.mass.mass() * self.center.distance_squared(about);
+        1.0 + aside / own.max(f32::MIN_POSITIVE)
+    }
+
     /// The inverse of its inertia, in the world.
     fn inverse_inertia(&self, now: &BoneState) -> Mat3 {
         let axes = Mat3::from_quat(now.place.rotation * self.mass.principal_inertia_local_frame);
@@ -192,16 +199,21 @@ impl Ragdoll {
             handles.push(world.insert_body(body));
         }
         let omega = std::f32::consts::TAU * self.params.joint_frequency;
-        let (stiffness, damping) = (omega * omega, 2.0 * self.params.joint_damping * omega);
+        let damping = 2.0 * self.params.joint_damping * omega;
         for (i, bone) in self.bones.iter().enumerate() {
             let Some((parent, anchor)) = bone.hangs else { continue };
+            // The motor knows the inertia about the centre of mass; the bone swings about the joint.
+            let leverage = bone.leverage(anchor);
             let mut joint = SphericalJointBuilder::new()
                 .local_anchor1(anchor - self.bones[parent].center)
                 .local_anchor2(anchor - bone.center);
             for axis in [JointAxis::AngX, JointAxis::AngY, JointAxis::AngZ] {
-                joint = joint
-                    .motor_model(axis, MotorModel::AccelerationBased)
-                    .motor_position(axis, 0.0, stiffness, damping);
+                joint = joint.motor_model(axis, MotorModel::AccelerationBased).motor_position(
+                    axis,
+                    0.0,
+                    leverage * omega * omega,
+                    leverage * damping,
+                );
             }
             world.insert_impulse_joint(handles[parent], handles[i], joint.build());
         }
