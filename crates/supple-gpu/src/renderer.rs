@@ -53,11 +53,11 @@ pub enum RenderError {
     },
     /// So many transparent surfaces lie over each other that the adapter cannot hold them.
     #[error(
-        "the transparent surfaces have {needed} fragments, but the graphics adapter allows \
-         {allowed}: make the picture smaller"
+        "the transparent surfaces have {needed} fragments in a narrow band of the picture, but the \
+         graphics adapter allows {allowed}: make the picture smaller"
     )]
     TooTransparent {
-        /// Fragments of all pixels.
+        /// Fragments of all pixels of a band.
         needed: u64,
         /// Most the adapter allows.
         allowed: u64,
@@ -124,7 +124,7 @@ impl Targets {
             picture: gpu.target(size, PICTURE, 1),
             readback: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("readback"),
-                size: u64::from(row_bytes(size[0])) * u64::from(size[1]) + COUNT,
+                size: u64::from(row_bytes(size[0])) * u64::from(size[1]) + COUNTS,
                 usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
                 mapped_at_creation: false,
             }),
@@ -143,8 +143,8 @@ struct Prepared {
     bodies: Uploaded,
 }
 
-/// Bytes after the rows of the readback buffer: the number of transparent fragments.
-const COUNT: u64 = 4;
+/// Bytes after the rows of the readback buffer: the number of transparent fragments of each band.
+const COUNTS: u64 = 4 * transparent::MAX_BANDS as u64;
 
 /// Bytes of a row in the readback buffer.
 fn row_bytes(width: u32) -> u32 {
@@ -357,7 +357,7 @@ impl Renderer {
         Err(RenderError::TooTransparent { needed: fragments, allowed })
     }
 
-    /// Waits for the picture and takes it from the GPU, with the number of transparent fragments.
+    /// Waits for the picture and takes it from the GPU, with the most transparent fragments of a band.
     fn read_back(&self) -> Result<(Image, u64), RenderError> {
         let driver = |e: &dyn std::fmt::Display| RenderError::Driver(e.to_string());
         let targets = self.targets.as_ref().expect("drawn before");
@@ -376,11 +376,12 @@ impl Renderer {
         let mut rgba = Vec::with_capacity(4 * width as usize * height as usize);
         let fragments = {
             let mapped = targets.readback.get_mapped_range(..).map_err(|e| driver(&e))?;
-            let (rows, count) = mapped.split_at(mapped.len() - COUNT as usize);
+            let (rows, counts) = mapped.split_at(mapped.len() - COUNTS as usize);
             for row in rows.chunks(row_bytes(width) as usize) {
                 rgba.extend_from_slice(&row[..4 * width as usize]);
             }
-            count.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte))
+            let count = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
+            counts.chunks(4).map(count).max().unwrap_or(0)
         };
         targets.readback.unmap();
         Ok((Image { width, height, rgba }, fragments))
@@ -404,8 +405,8 @@ fn copy_out(encoder: &mut wgpu::CommandEncoder, targets: &Targets) {
         },
     };
     if let Some(lists) = &targets.transparent {
-        let at = targets.readback.size() - COUNT;
-        encoder.copy_buffer_to_buffer(&lists.heads, 0, &targets.readback, at, COUNT);
+        let at = targets.readback.size() - COUNTS;
+        encoder.copy_buffer_to_buffer(&lists.counts, 0, &targets.readback, at, COUNTS);
     }
     encoder.copy_texture_to_buffer(
         from,
