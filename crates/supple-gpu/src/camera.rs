@@ -164,6 +164,9 @@ pub struct Framing {
     margin: f32,
     /// Share of the picture's width left free at the right.
     room: f32,
+    /// The first point shown to it. Everything is measured from there: far from the scene's origin,
+    /// coordinates are coarse.
+    origin: Option<Vec3>,
     /// Largest `n·p` for the right, left, top and bottom planes.
     supports: [f32; 4],
     /// Smallest and largest coordinate along the axes.
@@ -192,6 +195,7 @@ impl Framing {
             aspect,
             margin: 0.12,
             room: 0.0,
+            origin: None,
             supports: [f32::NEG_INFINITY; 4],
             reach: None,
             pivot: None,
@@ -251,9 +255,10 @@ impl Framing {
     pub fn add(&mut self, points: &[Vec3]) {
         let to_axes = self.axes.transpose();
         for &p in points.iter().filter(|p| p.is_finite()) {
+            let origin = *self.origin.get_or_insert(p);
             match self.pivot {
-                Some(pivot) => self.add_circle(pivot, p),
-                None => self.add_within(to_axes * p, Vec3::ZERO, 0.0),
+                Some(pivot) => self.add_circle(pivot - origin, p - origin),
+                None => self.add_within(to_axes * (p - origin), Vec3::ZERO, 0.0),
             }
         }
     }
@@ -307,7 +312,7 @@ impl Framing {
     fn on_axis(&self, eye: Vec3) -> Option<Vec3> {
         let (up, back) = (self.up.try_normalize()?, self.axes.z_axis);
         let flat = back - back.dot(up) * up;
-        let to_pivot = eye - self.pivot?;
+        let to_pivot = eye - (self.pivot? - self.origin?);
         // Not from straight above: there the line of sight is the axis.
         let along = to_pivot.dot(flat) / flat.length_squared();
         (flat.length() > 1e-3).then_some(eye - along * back)
@@ -340,7 +345,8 @@ impl Framing {
         let y = 0.5 * (top - bottom);
         let place = |z: f32| self.axes * Vec3::new(x, y, z);
         let target = self.on_axis(place(eye_z)).unwrap_or_else(|| place(0.5 * (lo.z + hi.z)));
-        Camera { eye: place(eye_z), target, up: self.up, projection }
+        let origin = self.origin.unwrap_or_default();
+        Camera { eye: origin + place(eye_z), target: origin + target, up: self.up, projection }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Colours for numbers.
 //!
 //! Maps are interpolated between a few anchor colours in a perceptual space (Oklab), so that equal
-//! steps of the value look like equal steps. The sequential map runs from dark to light through
-//! blue, teal, green and yellow (the way viridis does); the diverging one from blue through a light
-//! grey to red with equal lightness on both sides.
+//! steps of the value look like equal steps. The sequential map runs from violet through blue, teal
+//! and green to yellow, lighter all the way (as viridis does, but it does not start as dark: colours
+//! on a lit body are darker than in a legend, and its shape must be seen). The diverging one runs from
+//! blue through a light grey to red with equal lightness on both sides.
 //!
 //! # References
 //!
@@ -15,7 +16,7 @@ use glam::Vec3;
 /// How numbers become colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colormap {
-    /// Dark blue to yellow, for amounts.
+    /// Violet to yellow, for amounts.
     #[default]
     Sequential,
     /// Blue to red through light grey, for signed values.
@@ -35,13 +36,13 @@ impl Colormap {
     fn anchors(self) -> &'static [[u8; 3]] {
         match self {
             Self::Sequential => &[
-                [61, 16, 92],
-                [62, 62, 138],
-                [44, 106, 145],
-                [30, 148, 140],
-                [64, 190, 112],
-                [156, 216, 60],
-                [252, 228, 42],
+                [94, 82, 166],
+                [74, 120, 188],
+                [52, 154, 186],
+                [54, 184, 158],
+                [116, 206, 108],
+                [188, 222, 72],
+                [252, 232, 64],
             ],
             Self::Diverging => &[
                 [32, 72, 168],

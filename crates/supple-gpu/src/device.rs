@@ -61,6 +61,11 @@ impl Gpu {
         std::mem::take(&mut *self.complaints.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// An empty list of commands.
+    pub(crate) fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    }
+
     pub(crate) fn shader(&self, label: &str, source: &str) -> wgpu::ShaderModule {
         self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(label),

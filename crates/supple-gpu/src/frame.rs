@@ -9,7 +9,7 @@ use glam::{Mat4, UVec4, Vec3, Vec4};
 
 use supple::mesh::measure::Bounds;
 
-use crate::camera::{Camera, Projection};
+use crate::camera::Projection;
 use crate::view::{Backdrop, View, aspect};
 
 /// Tangent of the key light's angular radius: a softbox, not the sun.
@@ -87,7 +87,7 @@ pub(crate) struct Extent {
 impl Extent {
     /// The extent of the given points, or of a unit sphere at the camera's target.
     pub(crate) fn of(view: &View<'_>, points: impl Iterator<Item = Vec3> + Clone) -> Self {
-        let up = up_of(&view.camera);
+        let up = up_of(view);
         let target = view.camera.target;
         let reach = || {
             points.fold(None, |reach: Option<(Vec3, Vec3, f32)>, p| {
@@ -109,14 +109,15 @@ fn lowest_corner(bounds: &Bounds, up: Vec3) -> f32 {
     lower.dot(up)
 }
 
-pub(crate) fn up_of(camera: &Camera) -> Vec3 {
-    camera.up.try_normalize().unwrap_or(Vec3::Y)
+pub(crate) fn up_of(view: &View<'_>) -> Vec3 {
+    view.up.unwrap_or(view.camera.up).try_normalize().unwrap_or(Vec3::Y)
 }
 
 /// Unit vectors to the right and away from the camera along the floor.
-pub(crate) fn heading(camera: &Camera) -> (Vec3, Vec3) {
-    let right = camera.right();
-    (right, up_of(camera).cross(right).try_normalize().unwrap_or(-camera.back()))
+pub(crate) fn heading(view: &View<'_>) -> (Vec3, Vec3) {
+    let (up, back) = (up_of(view), view.camera.back());
+    let right = up.cross(back).try_normalize().unwrap_or_else(|| view.camera.right());
+    (right, up.cross(right).try_normalize().unwrap_or(-back))
 }
 
 impl Frame {
@@ -129,8 +130,8 @@ impl Frame {
         let camera = &view.camera;
         let view_from_world = camera.view_from_world();
         let (clip_from_view, unproject, depth_terms) = projection(view, extent, &view_from_world);
-        let (right, away) = heading(camera);
-        let up = up_of(camera);
+        let (right, away) = heading(view);
+        let up = up_of(view);
         let towards = |r: f32, u: f32, b: f32| (r * right + u * up - b * away).normalize_or_zero();
         let key = towards(-0.62, 1.0, 0.62);
         let (shadow_from_world, texel, depth) = shadow_box(key, up, points, extent);
@@ -170,7 +171,7 @@ impl Frame {
                 (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
             ),
             taps: UVec4::new(TAPS[0], TAPS[1], TAPS[2], samples),
-            counts: UVec4::new(3, 9, 4, 2),
+            counts: UVec4::new(3, 16, 2, 0),
         }
     }
 }

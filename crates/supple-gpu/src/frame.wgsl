@@ -40,7 +40,7 @@ struct Frame {
     // Taps of obscurance, of the search for blockers and of the filter of shadows; samples a pixel. Not
     // constants: loops of a known length are unrolled by drivers, which takes them seconds.
     taps: vec4u,
-    // Lights, a pixel and its neighbours, taps of the smoothing along a row or column, sides of a sheet.
+    // Lights, pixels over which the light that arrives is averaged, sides of a sheet.
     counts: vec4u,
 }
 
@@ -82,6 +82,12 @@ fn from_octahedral(e: vec2f) -> vec3f {
     n.x += select(t, -t, n.x >= 0.0);
     n.y += select(t, -t, n.y >= 0.0);
     return normalize(n);
+}
+
+// True for what is level: the floor, and what lies flat. It must not take its light from the side of
+// a body that touches it, nor the body from it.
+fn is_level(n: vec3f) -> bool {
+    return dot(n, frame.up.xyz) > 0.9999;
 }
 
 // Where in camera space a pixel at distance d is.

@@ -282,15 +282,20 @@ impl Normals {
 /// Vertices with more corners than this have no creases.
 const LARGE_FAN: usize = 64;
 
-/// Smooth normals, except that a corner only averages the triangles around its vertex whose normal
-/// is within `angle` of its own triangle's.
+/// Angles over which an edge turns from smooth to sharp, as shares of the angle of a crease. An edge
+/// that bends slowly past the angle of a crease must not change all at once: along it, light would jump
+/// from vertex to vertex.
+const CREASE_BLEND: [f32; 2] = [0.75, 1.05];
+
+/// Smooth normals, except that a corner averages the triangles around its vertex the less, the farther
+/// their normal is from its own triangle's, and not at all beyond `angle`.
 fn creased(body: &Body<'_>, angle: f32) -> Normals {
     let (positions, triangles) = (body.frame_positions(), &body.mesh.triangles);
     let faces: Vec<Vec3> =
         triangles.iter().map(|t| face_normal(t.map(|i| positions[i as usize]))).collect();
     let welded = welded(positions);
     let around = Corners::around(triangles, &welded);
-    let closest = angle.cos();
+    let [same, apart] = CREASE_BLEND.map(|share| (share * angle).min(std::f32::consts::PI).cos());
     let mut values = Vec::with_capacity(positions.len());
     let mut index = vec![[0; 3]; triangles.len()];
     for vertex in 0..positions.len() {
@@ -298,23 +303,30 @@ fn creased(body: &Body<'_>, angle: f32) -> Normals {
         let weighted = |&(t, k): &(u32, u8)| {
             corner_angle(positions, triangles[t as usize], k) * faces[t as usize]
         };
-        let sharp = |a: &(u32, u8), b: &(u32, u8)| {
+        // What a triangle gives to another one's normal.
+        let share = |a: &(u32, u8), b: &(u32, u8)| {
             let (a, b) = (faces[a.0 as usize], faces[b.0 as usize]);
-            a != Vec3::ZERO && b != Vec3::ZERO && a.dot(b) < closest
+            if a == Vec3::ZERO || b == Vec3::ZERO || a.dot(b) >= same {
+                return 1.0;
+            }
+            let t = ((a.dot(b) - apart) / (same - apart)).clamp(0.0, 1.0);
+            t * t * (3.0 - 2.0 * t)
         };
         let smooth = corners.iter().map(weighted).sum::<Vec3>().normalize_or_zero();
         // Comparing all pairs of a large fan would take for ever, and fans are tips and caps.
         let all_close = corners.len() > LARGE_FAN
-            || corners.iter().enumerate().all(|(i, a)| corners[..i].iter().all(|b| !sharp(a, b)));
+            || corners
+                .iter()
+                .enumerate()
+                .all(|(i, a)| corners[..i].iter().all(|b| share(a, b) >= 1.0));
         let shared = values.len() as u32;
         values.push(smooth);
         for corner @ &(t, k) in corners {
             index[t as usize][k as usize] = if all_close {
                 shared
             } else {
-                let own: Vec3 =
-                    corners.iter().filter(|other| !sharp(corner, other)).map(weighted).sum();
-                values.push(own.normalize_or_zero());
+                let own = corners.iter().map(|other| share(corner, other) * weighted(other));
+                values.push(own.sum::<Vec3>().normalize_or_zero());
                 values.len() as u32 - 1
             };
         }
@@ -426,6 +438,28 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(normals(&joined), normals(&cut));
+    }
+
+    #[test]
+    fn light_does_not_jump_as_an_edge_is_bent_past_the_angle_of_a_crease() {
+        let normal = |degrees: f32| {
+            let wing = Vec3::new(degrees.to_radians().cos(), 0.0, degrees.to_radians().sin());
+            let mesh =
+                TriMesh::new(vec![Vec3::ZERO, Vec3::Y, -Vec3::X, wing], vec![[0, 1, 2], [1, 0, 3]]);
+            let g = Geometry::new(&Body::new(&mesh));
+            Vec3::from(g.vertices[g.indices[0][0] as usize].normal)
+        };
+        let bends: Vec<Vec3> = (0..=90).map(|degrees| normal(degrees as f32)).collect();
+        for (degrees, pair) in bends.windows(2).enumerate() {
+            let jump = pair[0].angle_between(pair[1]).to_degrees();
+            assert!(jump < 4.0, "the normal turns by {jump}° from {degrees}° on");
+        }
+        assert!(bends[90].angle_between(bends[0]) < 1e-3, "a right angle is sharp: {}", bends[90]);
+        assert!(
+            (bends[40].angle_between(bends[0]).to_degrees() - 20.0).abs() < 0.1,
+            "{}",
+            bends[40]
+        );
     }
 
     #[test]

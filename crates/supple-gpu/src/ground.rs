@@ -18,12 +18,12 @@ const BEND_STEPS: u32 = 24;
 /// The floor, and the wall if there is one; nothing if the camera is below the floor or looks along
 /// it.
 pub(crate) fn sheet(view: &View<'_>, extent: &Extent) -> Geometry {
-    let up = up_of(&view.camera);
+    let up = up_of(view);
     let above = view.camera.eye.dot(up) > extent.floor && view.camera.back().dot(up) > 0.0;
     if view.backdrop == Backdrop::Plain || !above {
         return Geometry::default();
     }
-    let (right, away) = heading(&view.camera);
+    let (right, away) = heading(view);
     let origin = extent.center + (extent.floor - extent.center.dot(up)) * up;
     let half = FLOOR_REL_RADIUS * extent.radius;
     let mut geometry = Geometry::default();

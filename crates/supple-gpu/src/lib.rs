@@ -55,11 +55,10 @@ mod shaders {
     use crate::draws::Features;
 
     /// Every shader with its name.
-    const ALL: [(&str, &str); 8] = [
+    const ALL: [(&str, &str); 7] = [
         ("shadow", crate::shadow::SHADER),
         ("surface", crate::surface::SHADER),
-        ("occlusion", crate::occlusion::OCCLUDE),
-        ("smooth", crate::occlusion::SMOOTH),
+        ("occlusion", crate::occlusion::SHADER),
         ("gather", crate::transparent::GATHER),
         ("resolve", crate::transparent::RESOLVE),
         ("shade", crate::shade::SHADER),

@@ -6,12 +6,17 @@
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
 
-// One of 16 turns in a 4 × 4 pattern that the smoothing pass averages exactly.
-fn pattern(p: vec2i) -> f32 {
+// One of 16 turns in a 4 × 4 pattern that is averaged exactly when the light is used.
+fn pattern(p: vec2i) -> Spiral {
     let x = u32(p.x) & 3u;
     let y = u32(p.y) & 3u;
     let swapped = x ^ y;
-    return f32(((swapped & 1u) << 3u) | ((y & 1u) << 2u) | (swapped & 2u) | ((y & 2u) >> 1u)) / 16.0;
+    let turn = ((swapped & 1u) << 3u) | ((y & 1u) << 2u) | (swapped & 2u) | ((y & 2u) >> 1u);
+    // Four directions a quarter, near enough to even and cheaper than sine and cosine.
+    let within = f32(turn & 3u) / 4.0;
+    let first = normalize(vec2f(1.0 - within, within));
+    let side = select(first, vec2f(-first.y, first.x), (turn & 4u) != 0u);
+    return Spiral(f32(turn) / 16.0, select(side, -side, (turn & 8u) != 0u));
 }
 
 // How open the surroundings are, after scalable ambient obscurance.
@@ -38,7 +43,8 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, spiral: Spiral) -> f32 {
 }
 
 // Share and colour of the key light that passes the transparent bodies.
-fn veil(at: vec3f, spiral: Spiral) -> vec3f {
+fn veil(r: Receiver, spiral: Spiral) -> vec3f {
+    let at = r.at;
     let map_width = frame.shadow.x * frame.shadow.z;
     let softness = frame.lights[KEY].towards.w;
     let search = min(softness * at.z * frame.shadow.y, frame.shadow.w) / map_width;
@@ -47,9 +53,11 @@ fn veil(at: vec3f, spiral: Spiral) -> vec3f {
     var depth = 0.0;
     for (var i = 0u; i < frame.taps.y; i++) {
         direction = GOLDEN * direction;
-        let uv = at.xy + direction * sqrt((f32(i) + 0.5) / f32(frame.taps.y)) * search;
-        let z = textureLoad(veil_map, shadow_texel(uv), 0).r;
-        if z < min(at.z - 0.001, 1.0) && inside(uv) {
+        let reach = sqrt((f32(i) + 0.5) / f32(frame.taps.y)) * search;
+        let uv = at.xy + direction * reach;
+        let texel = shadow_texel(uv);
+        let z = textureLoad(veil_map, texel, 0).r;
+        if z < shaded_above(r, texel, reach) && inside(uv) {
             sheets += 1.0;
             depth += z;
         }
@@ -62,12 +70,18 @@ fn veil(at: vec3f, spiral: Spiral) -> vec3f {
     var passed = vec3f(0.0);
     for (var i = 0u; i < frame.taps.z; i++) {
         direction = GOLDEN * direction;
-        let uv = at.xy + direction * sqrt((f32(i) + 0.25 + 0.5 * spiral.turn) / f32(frame.taps.z)) * width;
+        let reach = sqrt((f32(i) + 0.25 + 0.5 * spiral.turn) / f32(frame.taps.z)) * width;
+        let uv = at.xy + direction * reach;
         let texel = shadow_texel(uv);
-        let behind = inside(uv) && textureLoad(veil_map, texel, 0).r < at.z - 0.001;
+        let behind = inside(uv) && textureLoad(veil_map, texel, 0).r < shaded_above(r, texel, reach);
         passed += select(vec3f(1.0), textureLoad(transmittance_map, texel, 0).rgb, behind);
     }
     return passed / f32(frame.taps.z);
+}
+
+// Openness in seven bits, and in the eighth whether the surface is level.
+fn openness_and(open: f32, n: vec3f) -> f32 {
+    return (round(open * 127.0) * 2.0 + f32(is_level(n))) / 255.0;
 }
 
 @fragment
@@ -77,8 +91,7 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     if depth >= NOTHING {
         return vec4f(1.0);
     }
-    let turn = pattern(pixel);
-    let spiral = Spiral(turn, vec2f(cos(6.2831853 * turn), sin(6.2831853 * turn)));
+    let spiral = pattern(pixel);
     let n = from_whole(textureLoad(normal_map, pixel, 0).rg);
     let in_view = view_position(at.xy + FIRST_SAMPLE, distance_of(depth));
     let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
@@ -89,17 +102,16 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
     }
     let n_l = dot(n, frame.lights[KEY].towards.xyz);
     if n_l <= 0.0 {
-        return vec4f(0.0, 0.0, 0.0, open);
+        return vec4f(0.0, 0.0, 0.0, openness_and(open, n));
     }
-    let slope = min(sqrt(1.0 - n_l * n_l) / max(n_l, 0.05), 6.0);
-    let on_map = (frame.shadow_from_world * vec4f(position + n * frame.shadow.x * 1.5, 1.0)).xyz;
+    let r = receiver(position, n, n_l);
     let margin = frame.shadow.w / (frame.shadow.x * frame.shadow.z);
     var key = vec3f(1.0);
-    if all(on_map.xy > vec2f(-margin)) && all(on_map.xy < vec2f(1.0 + margin)) {
-        key = vec3f(key_visibility(on_map, slope, spiral, frame.taps.yz));
+    if all(r.at.xy > vec2f(-margin)) && all(r.at.xy < vec2f(1.0 + margin)) {
+        key = vec3f(key_visibility(r, spiral, frame.taps.yz));
         if VEILED {
-            key *= veil(on_map, spiral);
+            key *= veil(r, spiral);
         }
     }
-    return vec4f(key, open);
+    return vec4f(key, openness_and(open, n));
 }

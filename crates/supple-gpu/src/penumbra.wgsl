@@ -9,6 +9,22 @@ struct Spiral {
     direction: vec2f,
 }
 
+// What the light falls on: where it is on the map, and how the depth of its plane changes across the
+// map. Without the plane, a surface at a slant would either shade itself or let light in where it
+// touches another one.
+struct Receiver {
+    at: vec3f,
+    lean: vec2f,
+}
+
+// `n` is on the side of the light; `toward` is its cosine.
+fn receiver(position: vec3f, n: vec3f, toward: f32) -> Receiver {
+    let at = (frame.shadow_from_world * vec4f(position + n * frame.shadow.x, 1.0)).xyz;
+    let width = frame.shadow.x * frame.shadow.z;
+    let across = (frame.shadow_from_world * vec4f(n, 0.0)).xy * width * width;
+    return Receiver(at, across / (frame.shadow.y * max(toward, 0.16)));
+}
+
 fn shadow_texel(uv: vec2f) -> vec2i {
     return clamp(vec2i(uv * frame.shadow.z), vec2i(0), vec2i(i32(frame.shadow.z) - 1));
 }
@@ -17,43 +33,51 @@ fn inside(uv: vec2f) -> bool {
     return all(uv >= vec2f(0.0)) && all(uv <= vec2f(1.0));
 }
 
+// Depth on the map at which a texel shades the receiver. The receiver is not quite plane: `reach` away
+// it may rise a little.
+fn shaded_above(r: Receiver, texel: vec2i, reach: f32) -> f32 {
+    let offset = (vec2f(texel) + 0.5) / frame.shadow.z - r.at.xy;
+    let rise = ROUGHNESS * reach * frame.shadow.x * frame.shadow.z / frame.shadow.y;
+    return min(r.at.z + dot(r.lean, offset) - rise - 0.0002, 1.0);
+}
+
+// Slope against its plane that a surface may have without shading itself.
+const ROUGHNESS: f32 = 0.12;
+
 // Share of the key light that passes the opaque bodies: percentage-closer soft shadows. The width
 // of the penumbra grows with the distance to what casts it. `taps` are those of the search for what
-// blocks the light and of the filter.
-fn key_visibility(at: vec3f, slope: f32, spiral: Spiral, taps: vec2u) -> f32 {
+// blocks the light and of the filter, which are one loop: drivers compile its body once.
+fn key_visibility(r: Receiver, spiral: Spiral, taps: vec2u) -> f32 {
     let map_width = frame.shadow.x * frame.shadow.z;
-    let depth_range = frame.shadow.y;
     let softness = frame.lights[KEY].towards.w;
-    let search = min(softness * at.z * depth_range, frame.shadow.w) / map_width;
-    // Over a slanted surface the depth of the surface itself changes within the disc.
-    let lean = slope * map_width / depth_range;
-    let texel = 1.0 / frame.shadow.z;
+    let widest = frame.shadow.w / map_width;
     var direction = spiral.direction;
+    var width = min(softness * r.at.z * frame.shadow.y / map_width, widest);
+    var share = 1.0 / f32(taps.x);
+    var at = 0.5 * share;
     var blockers = 0.0;
     var depth = 0.0;
-    for (var i = 0u; i < taps.x; i++) {
+    for (var i = 0u; i < taps.x + taps.y; i++) {
+        if i == taps.x {
+            if blockers == 0.0 {
+                return 1.0;
+            }
+            let gap = (r.at.z - depth / blockers) * frame.shadow.y;
+            width = clamp(softness * gap / map_width, 1.5 / frame.shadow.z, widest);
+            share = 1.0 / f32(taps.y);
+            at = (0.25 + 0.5 * spiral.turn) * share;
+            blockers = 0.0;
+        }
         direction = GOLDEN * direction;
-        let reach = sqrt((f32(i) + 0.5) / f32(taps.x)) * search;
-        let uv = at.xy + direction * reach;
-        let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
-        if z < 1.0 && inside(uv) && z < at.z - lean * min(reach, 24.0 * texel) - 0.0005 {
+        let reach = sqrt(at) * width;
+        let uv = r.at.xy + direction * reach;
+        let texel = shadow_texel(uv);
+        let z = textureLoad(shadow_map, texel, 0).r;
+        if z < shaded_above(r, texel, reach) && inside(uv) {
             blockers += 1.0;
             depth += z;
         }
+        at += share;
     }
-    if blockers == 0.0 {
-        return 1.0;
-    }
-    let gap = (at.z - depth / blockers) * depth_range;
-    let width = clamp(softness * gap / map_width, 1.5 * texel, frame.shadow.w / map_width);
-    var passed = 0.0;
-    for (var i = 0u; i < taps.y; i++) {
-        direction = GOLDEN * direction;
-        let reach = sqrt((f32(i) + 0.25 + 0.5 * spiral.turn) / f32(taps.y)) * width;
-        let uv = at.xy + direction * reach;
-        let z = textureLoad(shadow_map, shadow_texel(uv), 0).r;
-        let blocked = z < 1.0 && inside(uv) && z < at.z - lean * (reach + texel) - 0.0002;
-        passed += select(1.0, 0.0, blocked);
-    }
-    return passed / f32(taps.y);
+    return 1.0 - blockers / f32(taps.y);
 }

@@ -9,7 +9,7 @@ use crate::frame::{Extent, Frame};
 use crate::geometry::{self, Geometry, Unfit};
 use crate::ground;
 use crate::legend;
-use crate::occlusion::{OcclusionPass, OcclusionTargets};
+use crate::occlusion::{LIGHT, OcclusionPass};
 use crate::overlay::{self, OverlayPass};
 use crate::picture::Image;
 use crate::shade::{self, PICTURE, ShadePass};
@@ -53,11 +53,11 @@ pub enum RenderError {
     },
     /// So many transparent surfaces lie over each other that the adapter cannot hold them.
     #[error(
-        "the transparent surfaces have {needed} fragments, but the graphics adapter allows \
-         {allowed}: make the picture smaller"
+        "the transparent surfaces have {needed} fragments in a narrow band of the picture, but the \
+         graphics adapter allows {allowed}: make the picture smaller"
     )]
     TooTransparent {
-        /// Fragments of all pixels.
+        /// Fragments of all pixels of a band.
         needed: u64,
         /// Most the adapter allows.
         allowed: u64,
@@ -107,7 +107,8 @@ pub struct Renderer {
 struct Targets {
     size: [u32; 2],
     surface: SurfaceTargets,
-    occlusion: OcclusionTargets,
+    /// The light that arrives at each pixel.
+    light: wgpu::TextureView,
     transparent: Option<TransparentTargets>,
     picture: wgpu::TextureView,
     readback: wgpu::Buffer,
@@ -118,12 +119,12 @@ impl Targets {
         Self {
             size,
             surface: SurfaceTargets::new(gpu, size),
-            occlusion: OcclusionTargets::new(gpu, size),
+            light: gpu.target(size, LIGHT, 1),
             transparent: None,
             picture: gpu.target(size, PICTURE, 1),
             readback: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("readback"),
-                size: u64::from(row_bytes(size[0])) * u64::from(size[1]) + COUNT,
+                size: u64::from(row_bytes(size[0])) * u64::from(size[1]) + COUNTS,
                 usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
                 mapped_at_creation: false,
             }),
@@ -142,8 +143,8 @@ struct Prepared {
     bodies: Uploaded,
 }
 
-/// Bytes after the rows of the readback buffer: the number of transparent fragments.
-const COUNT: u64 = 4;
+/// Bytes after the rows of the readback buffer: the number of transparent fragments of each band.
+const COUNTS: u64 = 4 * transparent::MAX_BANDS as u64;
 
 /// Bytes of a row in the readback buffer.
 fn row_bytes(width: u32) -> u32 {
@@ -177,14 +178,14 @@ impl Renderer {
         Ok(renderer)
     }
 
-    /// Lets the driver compile what nearly every picture needs while its bodies are still being
-    /// prepared: it does so when it first draws, on a thread of its own.
+    /// Lets the driver compile the first half of what nearly every picture needs while its bodies are
+    /// still being prepared: it does so when it first draws, on a thread of its own.
     fn warm_up(&mut self) {
         let triangle = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
         let view = View::of(vec![Body::new(&triangle)], WARM_UP_SIZE);
         // A triangle can be drawn; if not, the first picture will tell.
         if let Ok(prepared) = self.prepare(&view) {
-            self.draw(&view, &prepared);
+            self.sketch(&view, &prepared);
         }
     }
 
@@ -207,9 +208,11 @@ impl Renderer {
     /// If a body contradicts itself, or something is larger than the adapter can take.
     pub fn render(&mut self, view: &View<'_>) -> Result<Image, RenderError> {
         self.check(view)?;
-        let prepared = self.prepare(view)?;
+        let moved = view.moved_near();
+        let near = moved.as_ref().unwrap_or(view);
+        let prepared = self.prepare(near)?;
         let mut image = loop {
-            self.draw(view, &prepared);
+            self.draw(near, &prepared);
             let (image, fragments) = self.read_back()?;
             if self.has_room(fragments)? {
                 break image;
@@ -268,9 +271,16 @@ impl Renderer {
         Ok(())
     }
 
-    /// Records and submits all passes.
+    /// Records and submits all passes, in two halves: a software driver fills the triangles of the
+    /// first while it compiles the second.
     fn draw(&mut self, view: &View<'_>, prepared: &Prepared) {
-        let Prepared { extent, frame, bodies } = prepared;
+        let frame = self.sketch(view, prepared);
+        self.develop(view, prepared, &frame);
+    }
+
+    /// The first half: what is seen, and how much light arrives there.
+    fn sketch(&mut self, view: &View<'_>, prepared: &Prepared) -> wgpu::BindGroup {
+        let Prepared { frame, bodies, .. } = prepared;
         let gpu = &self.gpu;
         if self.targets.as_ref().is_none_or(|t| t.size != view.size) {
             self.targets = None;
@@ -278,15 +288,24 @@ impl Renderer {
         let targets = self.targets.get_or_insert_with(|| Targets::new(gpu, view.size));
         let buffer = self.frame_room.write(gpu, bytemuck::bytes_of(frame));
         let frame = gpu.group(&self.frame_layout, &[buffer.as_entire_binding()]);
-        let veiled = bodies.has(Kind::Transparent);
-        self.shadow.prepare(gpu, veiled);
+        self.shadow.prepare(gpu, bodies.has(Kind::Transparent));
         self.surface.prepare(gpu, bodies);
-        let mut encoder =
-            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut encoder = gpu.encoder();
         self.shadow.record(gpu, &mut encoder, &frame, bodies);
         self.surface.record(&mut encoder, &targets.surface, &frame, bodies);
         let inputs = (&targets.surface, &self.shadow);
-        self.occlusion.record(gpu, &mut encoder, &frame, inputs, &targets.occlusion);
+        self.occlusion.record(gpu, &mut encoder, &frame, inputs, &targets.light);
+        gpu.queue.submit([encoder.finish()]);
+        frame
+    }
+
+    /// The second half: the picture.
+    fn develop(&mut self, view: &View<'_>, prepared: &Prepared, frame: &wgpu::BindGroup) {
+        let Prepared { extent, bodies, .. } = prepared;
+        let gpu = &self.gpu;
+        let targets = self.targets.as_mut().expect("sketched before");
+        let veiled = bodies.has(Kind::Transparent);
+        let mut encoder = gpu.encoder();
         let mut veil = &self.shadow.passed;
         if veiled {
             let pass = self.transparent.get_or_insert_with(|| {
@@ -299,16 +318,12 @@ impl Renderer {
                 sketch: &targets.surface,
                 shadow_map: &self.shadow.map,
             };
-            pass.record(gpu, &mut encoder, &frame, bodies, &input);
+            pass.record(gpu, &mut encoder, frame, bodies, &input);
             veil = &layers.light;
         }
-        let lit = shade::Input {
-            sketch: &targets.surface,
-            occlusion: &targets.occlusion.result,
-            veil,
-            veiled,
-        };
-        self.shade.record(gpu, &mut encoder, &frame, &lit, &targets.picture);
+        let lit =
+            shade::Input { sketch: &targets.surface, occlusion: &targets.light, veil, veiled };
+        self.shade.record(gpu, &mut encoder, frame, &lit, &targets.picture);
         if !view.overlays.is_empty() {
             let pass =
                 self.overlay.get_or_insert_with(|| OverlayPass::new(gpu, &self.frame_layout));
@@ -320,7 +335,7 @@ impl Renderer {
                 scene_depth: &targets.surface.depth,
                 picture: &targets.picture,
             };
-            pass.record(gpu, &mut encoder, &frame, &input);
+            pass.record(gpu, &mut encoder, frame, &input);
         }
         copy_out(&mut encoder, targets);
         gpu.queue.submit([encoder.finish()]);
@@ -342,7 +357,7 @@ impl Renderer {
         Err(RenderError::TooTransparent { needed: fragments, allowed })
     }
 
-    /// Waits for the picture and takes it from the GPU, with the number of transparent fragments.
+    /// Waits for the picture and takes it from the GPU, with the most transparent fragments of a band.
     fn read_back(&self) -> Result<(Image, u64), RenderError> {
         let driver = |e: &dyn std::fmt::Display| RenderError::Driver(e.to_string());
         let targets = self.targets.as_ref().expect("drawn before");
@@ -361,11 +376,12 @@ impl Renderer {
         let mut rgba = Vec::with_capacity(4 * width as usize * height as usize);
         let fragments = {
             let mapped = targets.readback.get_mapped_range(..).map_err(|e| driver(&e))?;
-            let (rows, count) = mapped.split_at(mapped.len() - COUNT as usize);
+            let (rows, counts) = mapped.split_at(mapped.len() - COUNTS as usize);
             for row in rows.chunks(row_bytes(width) as usize) {
                 rgba.extend_from_slice(&row[..4 * width as usize]);
             }
-            count.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte))
+            let count = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
+            counts.chunks(4).map(count).max().unwrap_or(0)
         };
         targets.readback.unmap();
         Ok((Image { width, height, rgba }, fragments))
@@ -389,8 +405,8 @@ fn copy_out(encoder: &mut wgpu::CommandEncoder, targets: &Targets) {
         },
     };
     if let Some(lists) = &targets.transparent {
-        let at = targets.readback.size() - COUNT;
-        encoder.copy_buffer_to_buffer(&lists.heads, 0, &targets.readback, at, COUNT);
+        let at = targets.readback.size() - COUNTS;
+        encoder.copy_buffer_to_buffer(&lists.counts, 0, &targets.readback, at, COUNTS);
     }
     encoder.copy_texture_to_buffer(
         from,

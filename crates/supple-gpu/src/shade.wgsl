@@ -3,52 +3,58 @@
 @group(1) @binding(0) var depth_map: Samples;
 @group(1) @binding(1) var normal_map: WholeSamples;
 @group(1) @binding(2) var color_map: Samples;
-// rgb: how much of the key light arrives, a: how much of the light from everywhere.
+// rgb: how much of the key light arrives, a: in seven bits how much of the light from everywhere, and
+// whether the surface is level.
 @group(1) @binding(3) var occlusion_map: texture_2d<f32>;
 @group(1) @binding(4) var veil_map: texture_2d<f32>;
 
-// The occlusion of a surface at distance d: at silhouettes the pixel may have been measured on
-// another surface, then the neighbour nearest in depth speaks for it.
-fn occlusion_at(pixel: vec2i, d: f32, tolerance: f32) -> vec4f {
+// The light that arrives at a surface with normal `n` at distance `d`: the mean over the 4 × 4 pattern
+// of the occlusion pass, of the pixels that show the same plane. If none does, the pixel nearest in
+// depth speaks for it.
+fn occlusion_at(pixel: vec2i, d: f32, n: vec3f) -> vec4f {
     let limit = vec2i(frame.size.xy) - 1;
-    var best = pixel;
-    var best_gap = 1e38;
-    // The pixel itself first, then those around it.
+    let position = view_position(vec2f(pixel) + 0.5, d);
+    let normal = (frame.view_from_world * vec4f(n, 0.0)).xyz;
+    let reach = 0.04 * frame.occlusion.x + 2.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
+    let level = u32(is_level(n));
+    var sum = vec4f(0.0);
+    var weights = 0.0;
+    var darkest = vec4f(1.0);
+    var nearest = vec4f(1.0);
+    var nearest_gap = 1e38;
     for (var i = 0; i < i32(frame.counts.y); i++) {
-        let k = (i + 4) % 9;
-        let p = clamp(pixel + vec2i(k % 3 - 1, k / 3 - 1), vec2i(0), limit);
-        let gap = abs(distance_of(textureLoad(depth_map, p, 0).r) - d);
-        if gap < best_gap {
-            best = p;
-            best_gap = gap;
+        // The pixel itself first, then here and there; mostly there is nothing to average.
+        if i == 4 && all(darkest == vec4f(1.0)) {
+            return darkest;
         }
-        if best_gap <= tolerance {
-            break;
-        }
+        let k = (10 + 3 * i) & 15;
+        let q = clamp(pixel + vec2i(k & 3, k >> 2u) - 2, vec2i(0), limit);
+        let stored = textureLoad(occlusion_map, q, 0);
+        let bits = u32(round(stored.a * 255.0));
+        let o = vec4f(stored.rgb, f32(bits >> 1u) / 127.0);
+        let alike = (bits & 1u) == level;
+        let off = view_position(vec2f(q) + 0.5, distance_of(textureLoad(depth_map, q, 0).r)) - position;
+        let weight = select(0.0, clamp(2.0 - 2.0 * abs(dot(off, normal)) / reach, 0.0, 1.0), alike);
+        sum += weight * o;
+        weights += weight;
+        darkest = min(darkest, o);
+        let gap = abs(off.z) + select(frame.occlusion.x, 0.0, alike);
+        nearest = select(nearest, o, gap < nearest_gap);
+        nearest_gap = min(gap, nearest_gap);
     }
-    return textureLoad(occlusion_map, best, 0);
+    return select(nearest, sum / max(weights, 1e-4), weights > 0.05);
 }
 
 // The floor: the backdrop itself, less the light that something keeps away.
-fn floor_light(pixel: vec2f, position: vec3f, o: vec4f) -> vec4f {
+fn floor_light(behind: vec3f, position: vec3f, o: vec4f) -> vec4f {
     let share = frame.occlusion.z;
     let arrives = share * o.rgb + (1.0 - share) * vec3f(o.a);
     let fade = smoothstep(1.0, 0.4, distance(position, frame.center.xyz) / frame.center.w);
     let light = mix(vec3f(1.0), arrives, fade);
-    // Whoever lays the picture over something does so in encoded values.
+    // Whoever lays the picture over something does so in encoded values: about square roots.
     let darkest = min(light.r, min(light.g, light.b));
-    let shadow = vec4f(0.0, 0.0, 0.0, 1.0 - pow(darkest, 1.0 / 2.2));
-    return select(vec4f(backdrop(pixel) * light, 1.0), shadow, frame.flags.x > 0.5);
-}
-
-fn surface_light(pixel: vec2f, d: f32, n: vec3f, color: vec4f, o: vec4f) -> vec4f {
-    let position = world_position(pixel, d);
-    let bits = u32(round(color.a * 255.0));
-    if bits == 0u {
-        return floor_light(pixel, position, o);
-    }
-    let m = Material(color.rgb, f32(bits & 63u) / 63.0, f32(bits >> 6u) / 3.0);
-    return vec4f(lit(m, n, towards_eye(position), o.rgb, o.a), 1.0);
+    let shadow = vec4f(0.0, 0.0, 0.0, 1.0 - sqrt(darkest));
+    return select(vec4f(behind * light, 1.0), shadow, frame.flags.x > 0.5);
 }
 
 // Distances within which samples of a pixel belong to one surface.
@@ -56,42 +62,60 @@ fn tolerance_at(d: f32) -> f32 {
     return 0.03 * frame.occlusion.x + 6.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
 }
 
+// What is seen in one pixel of one surface: the mean of the samples that show it.
+struct Seen {
+    distance: f32,
+    normal: vec3f,
+    color: vec3f,
+    // How the surface was sketched; 0 is the floor.
+    bits: f32,
+    samples: f32,
+}
+
+fn light_of(seen: Seen, pixel: vec2i, behind: vec3f) -> vec4f {
+    let n = normalize(seen.normal);
+    let o = occlusion_at(pixel, seen.distance, n);
+    let position = world_position(vec2f(pixel) + 0.5, seen.distance);
+    let bits = u32(round(seen.bits * 255.0));
+    if bits == 0u {
+        return floor_light(behind, position, o);
+    }
+    let m = Material(seen.color / seen.samples, f32(bits & 63u) / 63.0, f32(bits >> 6u) / 3.0);
+    return vec4f(lit(m, n, towards_eye(position), o.rgb, o.a), 1.0);
+}
+
 // Light of the opaque bodies in a pixel: samples of one surface are lit together, once. Nearly all
 // pixels show one surface or nothing.
-fn opaque_light(pixel: vec2i) -> vec4f {
+fn opaque_light(pixel: vec2i, behind: vec3f) -> vec4f {
     let samples = frame.taps.w;
     let all_done = (1u << samples) - 1u;
     var sum = vec4f(0.0);
     var done = 0u;
     for (var s = 0u; s < samples && done != all_done; s++) {
-        if (done & (1u << s)) != 0u {
-            continue;
-        }
-        var d = 0.0;
-        var bits = 0.0;
-        var n = vec3f(0.0);
-        var color = vec3f(0.0);
-        var count = 0.0;
+        var seen = Seen(0.0, vec3f(0.0), vec3f(0.0), 0.0, 0.0);
         for (var t = s; t < samples; t++) {
             let depth = textureLoad(depth_map, pixel, i32(t)).r;
-            let other = textureLoad(color_map, pixel, i32(t));
+            let color = textureLoad(color_map, pixel, i32(t));
             let there = distance_of(depth);
-            if t == s {
-                d = there;
-                bits = other.a;
-            }
             let free = (done & (1u << t)) == 0u && depth < NOTHING;
-            if free && abs(there - d) < tolerance_at(d) && other.a == bits {
-                n += from_whole(textureLoad(normal_map, pixel, i32(t)).rg);
-                color += other.rgb * other.rgb;
-                count += 1.0;
+            if free && seen.samples == 0.0 {
+                seen.distance = there;
+                seen.bits = color.a;
+            }
+            if free && abs(there - seen.distance) < tolerance_at(there) && color.a == seen.bits {
+                // One is enough of the floor.
+                if color.a > 0.0 || seen.samples == 0.0 {
+                    seen.normal += from_whole(textureLoad(normal_map, pixel, i32(t)).rg);
+                }
+                seen.color += color.rgb * color.rgb;
+                seen.samples += 1.0;
                 done |= 1u << t;
             }
         }
-        if count > 0.0 {
-            let o = occlusion_at(pixel, d, tolerance_at(d));
-            sum += count * surface_light(vec2f(pixel) + 0.5, d, normalize(n), vec4f(color / count, bits), o);
+        if seen.samples == 0.0 {
+            break;
         }
+        sum += seen.samples * light_of(seen, pixel, behind);
     }
     return sum / f32(SAMPLES);
 }
@@ -99,16 +123,13 @@ fn opaque_light(pixel: vec2i) -> vec4f {
 @fragment
 fn develop(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let pixel = vec2i(at.xy);
-    let behind = opaque_light(pixel);
-    var over = behind;
+    let behind = backdrop(at.xy);
+    var over = opaque_light(pixel, behind);
     if VEILED {
         let veil = textureLoad(veil_map, pixel, 0);
-        over = veil + (1.0 - veil.a) * behind;
+        over = veil + (1.0 - veil.a) * over;
     }
-    if frame.flags.x > 0.5 {
-        let straight = neutral(over.rgb / max(over.a, 1e-4));
-        return vec4f(encoded(straight) + dither(vec2u(at.xy)) / 255.0, over.a);
-    }
-    let light = over.rgb + (1.0 - over.a) * backdrop(at.xy);
-    return vec4f(encoded(neutral(light)) + dither(vec2u(at.xy)) / 255.0, 1.0);
+    let is_clear = frame.flags.x > 0.5;
+    let light = select(over.rgb + (1.0 - over.a) * behind, over.rgb / max(over.a, 1e-4), is_clear);
+    return vec4f(encoded(neutral(light)) + dither(vec2u(at.xy)) / 255.0, select(1.0, over.a, is_clear));
 }

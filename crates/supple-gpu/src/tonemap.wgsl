@@ -16,9 +16,12 @@ fn neutral(light: vec3f) -> vec3f {
     return mix(c * new_peak / peak, vec3f(new_peak), g);
 }
 
+// sRGB to a tenth of a step of eight bits, without the powers that drivers take long to compile.
 fn encoded(c: vec3f) -> vec3f {
     let v = clamp(c, vec3f(0.0), vec3f(1.0));
-    return select(1.055 * pow(v, vec3f(1.0 / 2.4)) - 0.055, 12.92 * v, v <= vec3f(0.0031308));
+    let root = sqrt(v);
+    let curve = 0.83375144 * root + 0.29810974 * sqrt(root) - 0.05531654 * v - 0.07690398;
+    return select(curve, 12.92 * v, v <= vec3f(0.0031308));
 }
 
 // An ordered pattern of less than one step of eight bits, against bands in soft gradients.

@@ -14,7 +14,8 @@
 //! # Limits
 //!
 //! The nearest 64 fragments of a pixel are drawn. Memory is 16 bytes a fragment: as many as a picture
-//! needs, up to what the adapter allows for one buffer.
+//! needs, up to what the adapter allows for one buffer. A picture that needs more is drawn in bands,
+//! one after the other in the same memory.
 //!
 //! # References
 //!
@@ -51,6 +52,9 @@ const FRAGMENT: u64 = 16;
 /// Fragments a pixel there is room for at first; more room is made when a picture needs it.
 const FIRST_ROOM: u64 = 2;
 
+/// The most bands a picture is drawn in.
+pub(crate) const MAX_BANDS: u32 = 64;
+
 /// The pipelines.
 #[derive(Debug)]
 pub(crate) struct TransparentPass {
@@ -63,9 +67,14 @@ pub(crate) struct TransparentPass {
 /// The lists, for one size of picture.
 #[derive(Debug)]
 pub(crate) struct TransparentTargets {
-    /// How many fragments there are, then the first one of each pixel.
-    pub(crate) heads: wgpu::Buffer,
+    /// How many fragments there are in a band, then the first one of each pixel.
+    heads: wgpu::Buffer,
     fragments: wgpu::Buffer,
+    /// How many bands the picture is drawn in.
+    bands: u32,
+    /// How many fragments there were in each band.
+    pub(crate) counts: wgpu::Buffer,
+    size: [u32; 2],
     /// All layers together: light times cover, and cover.
     pub(crate) light: wgpu::TextureView,
 }
@@ -79,6 +88,9 @@ impl TransparentTargets {
                 gpu,
                 FRAGMENT * (FIRST_ROOM * pixels).min(most_fragments(gpu)),
             ),
+            bands: 1,
+            counts: storage_buffer(gpu, 4 * u64::from(MAX_BANDS)),
+            size: [width, height],
             light: gpu.target([width, height], LIGHT, 1),
         }
     }
@@ -88,16 +100,26 @@ impl TransparentTargets {
         self.fragments.size() / FRAGMENT
     }
 
-    /// Makes room for `count` fragments; false if the adapter does not allow so many.
+    /// Makes room for `count` fragments in a band, or more bands; false if there are too many of them.
     pub(crate) fn grow(&mut self, gpu: &Gpu, count: u64) -> bool {
         let allowed = most_fragments(gpu);
-        if count > allowed {
+        // A quarter more: the next frame may need a little more, and bands are not alike.
+        let wanted = count + count / 4;
+        let bands = if count > allowed { wanted.div_ceil(allowed) } else { 1 };
+        let Ok(bands) = u32::try_from(u64::from(self.bands) * bands) else { return false };
+        if bands > MAX_BANDS.min(self.size[1].max(1)) {
             return false;
         }
-        // A quarter more: the next frame may need a little more.
-        let wanted = (count + count / 4).min(allowed);
-        self.fragments = storage_buffer(gpu, FRAGMENT * wanted);
+        self.bands = bands;
+        self.fragments = storage_buffer(gpu, FRAGMENT * wanted.min(allowed));
         true
+    }
+
+    /// First row and number of rows of each band.
+    fn rows(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let height = self.size[1];
+        let each = height.div_ceil(self.bands).max(1);
+        (0..height).step_by(each as usize).map(move |y| [y, each.min(height - y)])
     }
 }
 
@@ -174,28 +196,37 @@ impl TransparentPass {
         bodies: &Uploaded,
         input: &Input<'_>,
     ) {
-        let TransparentTargets { heads, fragments, light } = input.targets;
+        let TransparentTargets { heads, fragments, light, counts, size, .. } = input.targets;
         let lists = [heads.as_entire_binding(), fragments.as_entire_binding()];
         let [first, second] = lists.clone();
         let views = [&input.sketch.depth, input.shadow_map].map(wgpu::BindingResource::TextureView);
         let [opaque, shadow] = views;
         let gather = gpu.group(&self.gather_layout, &[opaque, shadow, first, second]);
         let resolve = gpu.group(&self.resolve_layout, &lists);
-        encoder.clear_buffer(heads, 0, None);
-        // A pass needs something to draw on; this one is not changed.
-        let stand_in = onto(&input.sketch.normal, None, wgpu::LoadOp::Load);
-        {
-            let mut pass = begin(encoder, "gather", &[stand_in], None);
-            pass.set_bind_group(0, frame, &[]);
-            pass.set_bind_group(2, &gather, &[]);
-            pass.set_pipeline(&self.gather);
-            bodies.record(&mut pass, |kind| kind == Kind::Transparent);
+        encoder.clear_buffer(counts, 0, None);
+        for (band, [y, rows]) in input.targets.rows().enumerate() {
+            encoder.clear_buffer(heads, 0, None);
+            // A pass needs something to draw on; this one is not changed.
+            let stand_in = onto(&input.sketch.normal, None, wgpu::LoadOp::Load);
+            {
+                let mut pass = begin(encoder, "gather", &[stand_in], None);
+                pass.set_scissor_rect(0, y, size[0], rows);
+                pass.set_bind_group(0, frame, &[]);
+                pass.set_bind_group(2, &gather, &[]);
+                pass.set_pipeline(&self.gather);
+                bodies.record(&mut pass, |kind| kind == Kind::Transparent);
+            }
+            {
+                let load = if band == 0 { clear(0.0) } else { wgpu::LoadOp::Load };
+                let mut pass = begin(encoder, "resolve", &[onto(light, None, load)], None);
+                pass.set_scissor_rect(0, y, size[0], rows);
+                pass.set_bind_group(0, frame, &[]);
+                pass.set_bind_group(1, &resolve, &[]);
+                pass.set_pipeline(&self.resolve);
+                pass.draw(0..3, 0..1);
+            }
+            encoder.copy_buffer_to_buffer(heads, 0, counts, 4 * band as u64, 4);
         }
-        let mut pass = begin(encoder, "resolve", &[onto(light, None, clear(0.0))], None);
-        pass.set_bind_group(0, frame, &[]);
-        pass.set_bind_group(1, &resolve, &[]);
-        pass.set_pipeline(&self.resolve);
-        pass.draw(0..3, 0..1);
     }
 }
 

@@ -19,12 +19,12 @@ const BRIGHTEST: f32 = 8.0;
 
 // Share of the key light that the opaque bodies let through; fewer taps than for one of them, since
 // fragments are many.
-fn key_arrives(position: vec3f, n: vec3f) -> f32 {
-    let on_map = (frame.shadow_from_world * vec4f(position + n * frame.shadow.x * 2.0, 1.0)).xyz;
-    if any(on_map.xy <= vec2f(0.0)) || any(on_map.xy >= vec2f(1.0)) {
+fn key_arrives(position: vec3f, n: vec3f, toward: f32) -> f32 {
+    let r = receiver(position, n, toward);
+    if !inside(r.at.xy) {
         return 1.0;
     }
-    return key_visibility(on_map, 1.0, Spiral(0.5, vec2f(1.0, 0.0)), frame.taps.yz / 2u);
+    return key_visibility(r, Spiral(0.5, vec2f(1.0, 0.0)), frame.taps.yz / 2u);
 }
 
 // The covered samples that no opaque body hides. `slope` is how depth changes from pixel to pixel.
@@ -52,11 +52,11 @@ fn sheet_light(p: Placed) -> vec4f {
     let cover = 1.0 - pow(1.0 - clamp(c.a * body.surface.w, 0.0, 1.0), 1.0 / slant);
     let m = Material(c.rgb, body.surface.x, body.surface.y);
     let towards_key = dot(n, frame.lights[KEY].towards.xyz);
-    let key = vec3f(key_arrives(position, select(-n, n, towards_key > 0.0)));
+    let key = vec3f(key_arrives(position, select(-n, n, towards_key > 0.0), abs(towards_key)));
     let edge = 1.0 - abs(dot(n, v));
     let through = 0.5 * edge * edge * edge;
     var light = vec3f(0.0);
-    for (var side = 0u; side < frame.counts.w; side++) {
+    for (var side = 0u; side < frame.counts.z; side++) {
         let behind = side == 1u;
         light += select(1.0 - through, through, behind) * lit(m, select(n, -n, behind), v, key, 1.0);
     }

@@ -42,7 +42,10 @@ pub struct View<'a> {
     /// What the bodies fill over all frames; `None` takes this frame's. Set it for an animation, so
     /// that the floor and the softness of the light stay as they are.
     pub stage: Option<Bounds>,
-    /// Where the floor is along the camera's up axis; `None` puts it under the lowest point of the
+    /// Which way is up in the scene: there the floor lies level and the light comes from above.
+    /// `None` takes the camera's, which is right unless it is held at a slant.
+    pub up: Option<Vec3>,
+    /// Where the floor is along the scene's up axis; `None` puts it under the lowest point of the
     /// stage.
     pub floor: Option<f32>,
 }
@@ -86,10 +89,39 @@ impl<'a> View<'a> {
             labels: Vec::new(),
             backdrop: Backdrop::default(),
             stage: None,
+            up: None,
             floor: None,
         }
     }
+
+    /// The same picture of a scene moved to the origin, if it is so far away that coordinates are too
+    /// coarse to light it there.
+    pub(crate) fn moved_near(&self) -> Option<Self> {
+        let boxes = self.bodies.iter().filter_map(|body| Bounds::of(&body.placed()));
+        let filled = self.stage.or_else(|| boxes.reduce(|a, b| a.union(&b)))?;
+        let center = 0.5 * (filled.min + filled.max);
+        if center.abs().max_element() < FAR_REL_SIZE * filled.diagonal() {
+            return None;
+        }
+        let mut view = self.clone();
+        view.camera.eye -= center;
+        view.camera.target -= center;
+        for body in &mut view.bodies {
+            body.transform = Mat4::from_translation(-center) * body.transform;
+        }
+        for overlay in &mut view.overlays {
+            overlay.for_each_point(|p| *p -= center);
+        }
+        view.stage = self.stage.map(|b| Bounds { min: b.min - center, max: b.max - center });
+        let up = crate::frame::up_of(self);
+        let off = center.as_dvec3().dot(up.as_dvec3());
+        view.floor = self.floor.map(|height| (f64::from(height) - off) as f32);
+        Some(view)
+    }
 }
+
+/// A scene is far away if its distance from the origin is more than this multiple of its size.
+const FAR_REL_SIZE: f32 = 100.0;
 
 /// Width over height; 1 for an empty picture.
 #[must_use]
@@ -182,7 +214,7 @@ pub enum Shading {
     Auto,
     /// Smooth everywhere.
     Smooth,
-    /// Smooth except across edges where the triangles meet at more than this angle, in radians.
+    /// Smooth except across edges where the triangles meet at about this angle or more, in radians.
     Crease(f32),
     /// One normal a triangle.
     Flat,

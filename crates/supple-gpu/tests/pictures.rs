@@ -148,6 +148,38 @@ fn a_distant_ball_throws_no_shadow_on_its_lit_side() {
     }
 }
 
+/// Where coordinates are coarse, the light must not be.
+#[test]
+fn a_scene_far_from_the_origin_looks_the_same() {
+    let there = Vec3::new(65536.0, -32768.0, 131_072.0);
+    let eye = Vec3::new(3.0, 1.5, 4.0);
+    let picture = |place: Vec3| {
+        let mut mesh = sphere(Vec3::ZERO, 1.0, 24);
+        // On a grid that is there in both places.
+        mesh.positions.iter_mut().for_each(|p| *p = place + (64.0 * *p).round() / 64.0);
+        let camera = Camera { eye: place + eye, target: place, ..Camera::default() };
+        take(&View { bodies: vec![Body::new(&mesh)], ..View::through(camera, [160, 120]) })
+    };
+    let (Some(near), Some(far)) = (picture(Vec3::ZERO), picture(there)) else { return };
+    let off = share_off(&near, &far, 3);
+    assert!(off < 0.002, "{off} of the picture is different");
+}
+
+/// A camera of a file says which way its picture is up, not the scene.
+#[test]
+fn a_camera_that_looks_down_has_a_floor() {
+    let mesh = sphere(Vec3::ZERO, 1.0, 24);
+    let upright = Camera { eye: Vec3::new(0.0, 4.0, 7.0), ..Camera::default() };
+    let held = Camera { up: upright.picture_up(), ..upright };
+    let picture = |camera: Camera| {
+        let bodies = vec![Body::new(&mesh)];
+        take(&View { bodies, up: Some(Vec3::Y), ..View::through(camera, [160, 120]) })
+    };
+    let (Some(a), Some(b)) = (picture(upright), picture(held)) else { return };
+    let off = share_off(&a, &b, 2);
+    assert!(off < 0.001, "{off} of the picture is different");
+}
+
 #[test]
 fn nothing_in_a_lit_scene_is_black() {
     let mesh = sphere(Vec3::ZERO, 1.0, 24);

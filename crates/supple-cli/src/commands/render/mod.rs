@@ -75,7 +75,8 @@ pub(crate) struct Look {
     #[arg(long, value_name = "NAME")]
     pub(crate) field: Option<String>,
     /// Show another shape with the same vertices beside it, coloured by the difference
-    #[arg(long, value_name = "OTHER", conflicts_with = "field")]
+    #[arg(long, value_name = "OTHER",
+          conflicts_with_all = ["field", "show", "opacity", "backdrop", "eye", "camera"])]
     pub(crate) compare: Option<PathBuf>,
     /// Draw the edges of the triangles
     #[arg(long)]
@@ -92,6 +93,9 @@ pub(crate) struct Look {
     /// How much the bodies cover of what is behind and inside them, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
     pub(crate) opacity: f32,
+    /// Which camera of the file, by its name or number; the first if not given
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "eye"])]
+    pub(crate) camera: Option<String>,
     /// Direction from the subject to the camera; the distance is found by itself
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
     pub(crate) from: Option<Vec3>,
@@ -148,6 +152,7 @@ impl Default for Look {
             show: Vec::new(),
             backdrop: Behind::Studio,
             opacity: 1.0,
+            camera: None,
             from: None,
             eye: None,
             target: None,

@@ -56,9 +56,11 @@ impl Shot {
         look: &Look,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
+        let look = &upright(stage, look);
+        let fixed = fixed_camera(stage, look)?;
         let framing = framing(look, look.from)?;
         let (taken, framing) = scout(stage, frames, look, framing, shell)?;
-        let camera = fixed_camera(stage, look).unwrap_or_else(|| framing.camera());
+        let camera = fixed.unwrap_or_else(|| framing.camera());
         Ok(Self::with(stage, look, camera, taken, shell))
     }
 
@@ -70,7 +72,8 @@ impl Shot {
         look: &Look,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
-        let fixed = fixed_camera(stage, look);
+        let look = &upright(stage, look);
+        let fixed = fixed_camera(stage, look)?;
         if let Some(camera) = fixed.filter(|_| look.eye.is_some()) {
             let (taken, _) = scout(stage, &[frame], look, framing(look, None)?, shell)?;
             return Ok(Self::with(stage, look, camera, taken, shell));
@@ -151,6 +154,7 @@ impl Shot {
             labels: labels.collect(),
             backdrop: self.look.backdrop.into(),
             stage: stage_box,
+            up: Some(self.look.up),
             floor: self.taken.floor.is_finite().then_some(self.taken.floor),
             ..View::through(self.camera, self.look.size)
         })?)
@@ -279,14 +283,24 @@ fn ground(stage: &Stage, frame: &Frame, up: Vec3) -> Option<f32> {
         .reduce(f32::max)
 }
 
+/// A look with the scene's up axis, unless the command line places the camera.
+fn upright(stage: &Stage, look: &Look) -> Look {
+    let placed = look.eye.is_some() || look.from.is_some();
+    let up = stage.up().filter(|_| !placed).unwrap_or(look.up);
+    Look { up, ..look.clone() }
+}
+
 /// The camera of the command line, of the scene, or of the file.
-fn fixed_camera(stage: &Stage, look: &Look) -> Option<Camera> {
+fn fixed_camera(stage: &Stage, look: &Look) -> anyhow::Result<Option<Camera>> {
     if let (Some(eye), Some(target)) = (look.eye, look.target) {
         let projection = Projection::Perspective { fov_y: look.fov.to_radians() as f32 };
-        return Some(Camera { eye, target, up: look.up, projection });
+        return Ok(Some(Camera { eye, target, up: look.up, projection }));
     }
-    let camera = stage.camera().filter(|_| look.from.is_none())?;
-    Some(camera.fitted(aspect(look.size)))
+    let camera = match &look.camera {
+        Some(name) => Some(stage.camera_named(name)?),
+        None => stage.camera().filter(|_| look.from.is_none()),
+    };
+    Ok(camera.map(|camera| camera.fitted(aspect(look.size))))
 }
 
 /// A few frames that stand for all of them, the first and the last among them.

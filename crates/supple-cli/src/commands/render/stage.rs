@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use glam::Vec3;
 use supple::Asset;
 use supple::asset::Lens;
 use supple::player::{Frame, Player};
@@ -18,9 +19,15 @@ use crate::shell::Shell;
 /// A scene being played, with what its surfaces look like.
 pub(crate) struct Stage {
     player: Player,
-    /// The first camera of the file.
-    camera: Option<Camera>,
+    cameras: Vec<FileCamera>,
     paints: Vec<Vec<Paint>>,
+}
+
+/// A camera of the file, where it is at rest.
+struct FileCamera {
+    /// Its own name and that of the node that carries it; either may be empty.
+    names: [String; 2],
+    camera: Camera,
 }
 
 impl Stage {
@@ -49,12 +56,12 @@ impl Stage {
             let keyframes = Keyframes { start, ..Keyframes::default() };
             scene.assets[0].motion = Motion::Keyframes(keyframes);
         }
-        let camera = first_camera(&asset)?;
+        let cameras = cameras_of(&asset)?;
         let mut asset = Some(as_mesh(asset));
         let mut load = |_: &Source| asset.take().ok_or_else(|| "loaded twice".into());
         let here = Folder::new(Path::new("."));
         let player = Player::new(&scene, &here, &mut load, &shell.quiet_run())?;
-        Ok(Self { camera, ..Self::of(player, shell) })
+        Ok(Self { cameras, ..Self::of(player, shell) })
     }
 
     pub(crate) fn of(player: Player, shell: &Shell) -> Self {
@@ -64,16 +71,43 @@ impl Stage {
             shell.warn(&cast.actor.name, &warnings);
             paints.push(of_body);
         }
-        Self { player, camera: None, paints }
+        Self { player, cameras: Vec::new(), paints }
     }
 
     pub(crate) fn player(&self) -> &Player {
         &self.player
     }
 
-    /// The camera of the scene, or of the file.
+    /// The camera of the scene, or the first one of the file.
     pub(crate) fn camera(&self) -> Option<Camera> {
-        let Some(camera) = self.player.scene().camera else { return self.camera };
+        self.scene_camera().or_else(|| self.cameras.first().map(|known| known.camera))
+    }
+
+    /// The camera of the file with this name, or the one of this number, counted from 0.
+    pub(crate) fn camera_named(&self, name: &str) -> anyhow::Result<Camera> {
+        let by_name = self.cameras.iter().find(|known| known.names.iter().any(|n| n == name));
+        let by_number = || self.cameras.get(name.parse::<usize>().ok()?);
+        if let Some(known) = by_name.or_else(by_number) {
+            return Ok(known.camera);
+        }
+        if self.cameras.is_empty() {
+            bail!("there is no camera '{name}': the input has none; place one with --from");
+        }
+        let called = |(i, known): (usize, &FileCamera)| {
+            let name = known.names.iter().find(|name| !name.is_empty());
+            name.map_or_else(|| i.to_string(), |name| format!("'{name}'"))
+        };
+        let there: Vec<String> = self.cameras.iter().enumerate().map(called).collect();
+        bail!("there is no camera '{name}'; there are {}", there.join(", "))
+    }
+
+    /// Which way is up where the scene says so.
+    pub(crate) fn up(&self) -> Option<Vec3> {
+        self.scene_camera().map(|camera| camera.up)
+    }
+
+    fn scene_camera(&self) -> Option<Camera> {
+        let camera = self.player.scene().camera?;
         let vector = |v: [f64; 3]| glam::DVec3::from(v).as_vec3();
         let fov_y = camera.fov.to_radians() as f32;
         Some(Camera {
@@ -108,17 +142,22 @@ impl Stage {
     }
 }
 
-/// The first camera of a file, where it is at rest.
-fn first_camera(asset: &Asset) -> anyhow::Result<Option<Camera>> {
-    let Some(camera) = asset.cameras.first() else { return Ok(None) };
+fn cameras_of(asset: &Asset) -> anyhow::Result<Vec<FileCamera>> {
     let locals: Vec<_> = asset.nodes.iter().map(|node| node.local).collect();
     let globals = Hierarchy::new(&asset.nodes)?.globals(&locals);
-    let projection = match camera.lens {
-        Lens::Perspective { fov_y } => Projection::Perspective { fov_y },
-        Lens::Orthographic { height } => Projection::Orthographic { height },
+    let placed = |camera: &supple::asset::Camera| {
+        let projection = match camera.lens {
+            Lens::Perspective { fov_y } => Projection::Perspective { fov_y },
+            Lens::Orthographic { height } => Projection::Orthographic { height },
+        };
+        let place = globals.get(camera.node as usize).copied().unwrap_or_default();
+        let node = asset.nodes.get(camera.node as usize).map(|node| node.name.clone());
+        FileCamera {
+            names: [camera.name.clone(), node.unwrap_or_default()],
+            camera: Camera::from_matrix(place, projection, 1.0),
+        }
     };
-    let place = globals.get(camera.node as usize).copied().unwrap_or_default();
-    Ok(Some(Camera::from_matrix(place, projection, 1.0)))
+    Ok(asset.cameras.iter().map(placed).collect())
 }
 
 /// The one baked GLB of a folder.
