@@ -58,7 +58,7 @@ const FIGURES: &[Figure] = &[
     whole("4-2", 1.6e-6),
     whole("4-3", 8e-7),
     whole("4-4", 1.1e-6),
-    whole("4-5", 1.4e-5),
+    figure("4-5", 1e-6),
     figure("4-6", 3e-7),
     figure("4-8", 3e-7),
     whole("4-9", 3e-7),
