@@ -43,6 +43,10 @@ use crate::run::Cancelled;
 /// Blocks a thread works on at a time.
 const TASK: usize = 32;
 
+/// Share of a step by which its start and end lie within it: where two pieces of a way meet, each step sees
+/// its own.
+const WITHIN: f64 = 1e-6;
+
 /// How many middles a step looks back to, its own included.
 const MEMORY: usize = 3;
 
@@ -315,14 +319,15 @@ impl Surface {
         past: &mut Vec<Sense>,
         run: &Run<'_>,
     ) {
+        let [start, end] = [t + WITHIN * h, t + (1.0 - WITHIN) * h];
         if past.is_empty() {
-            past.push(self.sense(local, mover, t, run));
+            past.push(self.sense(local, mover, start, run));
         }
         let middle = self.sense(&self.ahead(local, [t, h], past, run), mover, t + 0.5 * h, run);
         past.push(middle);
         past.drain(..past.len().saturating_sub(MEMORY));
-        let [start, middle, end] = [t, t + 0.5 * h, t + h].map(|t| mover.at(t));
-        let [at_start, at_end] = [t, t + h].map(|t| weights(past, t));
+        let [at_start, at_end] = [start, end].map(|t| weights(past, t));
+        let [start, middle, end] = [start, t + 0.5 * h, end].map(|t| mover.at(t));
         let (past, h) = (&past[..], h as f32);
         self.move_each(
             local,
