@@ -122,6 +122,12 @@ pub fn intersections_between(
     Ok(pairs)
 }
 
+/// Whether two triangles intersect, by the table of the module.
+pub(crate) fn intersecting(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
+    let is_flat = |t: &[Vec3; 3]| is_flat(t.map(Vec3::as_dvec3));
+    !is_flat(a) && !is_flat(b) && intersect(a, b)
+}
+
 /// Where each triangle is in leaf order.
 fn places(bvh: &Bvh) -> Vec<u32> {
     let mut place = vec![0; bvh.len()];

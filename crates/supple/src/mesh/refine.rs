@@ -39,7 +39,7 @@ use std::convert::Infallible;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::intersect::self_intersections;
+use super::intersect::{intersecting, self_intersections};
 use super::measure::Bounds;
 use super::normals::vertex_normals;
 use super::remesh::carry::{Source, interpolated};
@@ -63,8 +63,10 @@ const MOST_LOWERED: usize = 3;
 /// Refinements from the start: where one cannot bring triangles apart, the next leaves them whole.
 const ATTEMPTS: usize = 4;
 
-/// Rounds of splitting what intersects.
-const UNTANGLING_ROUNDS: usize = 6;
+/// Rounds of splitting what intersects, and how many of them in a row may bring nothing: a pair often becomes
+/// several before its parts come apart, and against triangles that stay whole it only becomes more.
+const UNTANGLING_ROUNDS: usize = 8;
+const PATIENCE: usize = 3;
 
 /// When an edge is split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -217,13 +219,13 @@ fn untangle<E: std::error::Error + 'static>(
     params: &Params,
     run: &Run<'_>,
 ) -> Result<(), Error<E>> {
-    let (mut added, mut tangled) = state.tangled(run)?;
+    let (mut least, mut tangled) = state.tangled(run)?;
+    let (mut best, mut in_vain) = (state.clone(), 0);
     for round in 0..UNTANGLING_ROUNDS {
         run.report((MOST_ROUNDS + round) as u64, (MOST_ROUNDS + UNTANGLING_ROUNDS) as u64);
-        if added == 0 {
+        if least == 0 || in_vain == PATIENCE {
             break;
         }
-        let before = state.clone();
         let edges = state.free_edges();
         let middles = state.middles(&edges);
         let landed = deformed(deform, &middles)?;
@@ -233,14 +235,16 @@ fn untangle<E: std::error::Error + 'static>(
         if !state.split_worst(&edges, &middles, &landed, &errors, room.max(tangled.len())) {
             break;
         }
-        let (left, still) = state.tangled(run)?;
-        // Against triangles that stay whole, finer ones only make more pairs.
-        if left >= added {
-            *state = before;
-            break;
+        let left;
+        (left, tangled) = state.tangled(run)?;
+        if left < least {
+            (least, in_vain) = (left, 0);
+            best.clone_from(state);
+        } else {
+            in_vain += 1;
         }
-        (added, tangled) = (left, still);
     }
+    *state = best;
     Ok(())
 }
 
@@ -488,14 +492,17 @@ impl State {
     /// How many pairs intersect in a frame and not at rest, and which triangles do in any frame.
     fn tangled(&self, run: &Run<'_>) -> Result<(usize, Vec<bool>), Cancelled> {
         let triangles = &self.mesh.triangles;
-        let known = self_intersections(&self.mesh.positions, triangles, run)?;
+        let at_rest = |pair: &[u32; 2]| {
+            let [a, b] = pair.map(|t| self.mesh.corners_of(t as usize));
+            intersecting(&a, &b)
+        };
         let (mut most, mut tangled) = (0, vec![false; triangles.len()]);
         for frame in &self.frames {
-            let pairs = self_intersections(frame, triangles, run)?;
-            let new: Vec<_> = pairs.iter().filter(|p| known.binary_search(p).is_err()).collect();
-            most = most.max(new.len());
-            for t in new.into_iter().flatten() {
-                tangled[*t as usize] = true;
+            let mut pairs = self_intersections(frame, triangles, run)?;
+            pairs.retain(|pair| !at_rest(pair));
+            most = most.max(pairs.len());
+            for t in pairs.into_flattened() {
+                tangled[t as usize] = true;
             }
         }
         Ok((most, tangled))

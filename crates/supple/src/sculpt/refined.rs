@@ -1,7 +1,7 @@
 //! Edits on a mesh that becomes as fine as they need it (thesis, section 2.4.2).
 
 use super::path::{NotReversible, Stage};
-use super::{Error, Op, Outcome, Params, apply, apply_keeping};
+use super::{Error, OnContact, Op, Outcome, Params, apply, apply_keeping};
 use crate::mesh::adjacency::topology;
 use crate::mesh::bvh::Bvh;
 use crate::mesh::intersect::self_intersections;
@@ -59,7 +59,8 @@ pub fn apply_refined(
     fineness: &refine::Params,
     run: &Run<'_>,
 ) -> Result<Outcome, RefineError> {
-    let plain = Params { exact_volume: false, ..params.clone() };
+    let quiet = unwatched(params);
+    let plain = Params { exact_volume: false, ..quiet.clone() };
     let Some(refined) = split(mesh, ops, &plain, fineness, run)? else {
         let mut outcome = apply(&mut mesh.positions, &mesh.triangles, ops, params, run)?;
         let why = "not remeshed: new vertices cannot follow an edit that lives on the surface (along a \
@@ -68,25 +69,29 @@ pub fn apply_refined(
         return Ok(outcome);
     };
     let volume = volume(&mesh.positions, &mesh.triangles, run);
-    let edited = |mut finer: TriMesh| {
+    let edited = |mut finer: TriMesh, params: &Params| {
         let (positions, triangles) = (&mut finer.positions, &finer.triangles);
         apply_keeping(volume, positions, triangles, ops, params, run).map(|done| (finer, done))
     };
-    let known = pairs_of(mesh, run)?.len() + refined.intersections_added;
+    let is_watched = *params != quiet && ops.iter().any(Op::may_meet_itself);
+    let before = pairs_of(mesh, run)?.len();
+    let known = before + refined.intersections_added;
     let loss = may_lose(mesh, &refined, fineness, run);
     let (mut free, mut left) = (moved(&refined), LEFT);
     let mut settlings = 0;
-    let (finer, mut outcome) = loop {
+    let (added, (finer, mut outcome)) = loop {
         let settled = settled(mesh, &refined, &free, left * fineness.tolerance_rel_bbox, run)?;
-        let (finer, outcome) = edited(settled)?;
+        let at_rest = is_watched.then(|| settled.clone());
+        let (finer, outcome) = edited(settled, &quiet)?;
         let pairs = pairs_of(&finer, run)?;
         let keeps_volume = outcome.report.volume_error().abs() <= loss;
         if pairs.len() <= known && keeps_volume {
-            break (finer, outcome);
+            let told = at_rest.map_or(Ok((finer, outcome)), |at_rest| edited(at_rest, params))?;
+            break (pairs.len().saturating_sub(before), told);
         }
         settlings += 1;
         if settlings == SETTLINGS {
-            break edited(refined.mesh)?;
+            break (refined.intersections_added, edited(refined.mesh, params)?);
         }
         if pairs.len() > known {
             hold_near(&mut free, &refined, &finer, &pairs, run);
@@ -95,12 +100,20 @@ pub fn apply_refined(
             left *= LEFT;
         }
     };
-    if refined.intersections_added > 0 {
-        let pairs = refined.intersections_added;
-        outcome.report.warnings.push(format!("{pairs} pairs of triangles intersect that did not"));
+    if added > 0 {
+        outcome.report.warnings.push(format!("{added} pairs of triangles intersect that did not"));
     }
     *mesh = finer;
     Ok(outcome)
+}
+
+/// For edits of which nobody hears what they run into.
+fn unwatched(params: &Params) -> Params {
+    let on_contact = match params.on_contact {
+        OnContact::Ignore | OnContact::Report => OnContact::Ignore,
+        OnContact::Stop => OnContact::Stop,
+    };
+    Params { on_contact, ..params.clone() }
 }
 
 fn pairs_of(mesh: &TriMesh, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Cancelled> {
@@ -198,7 +211,7 @@ fn split(
     run: &Run<'_>,
 ) -> Result<Option<Refined>, RefineError> {
     let mut trial = mesh.positions.clone();
-    let path = apply(&mut trial, &mesh.triangles, ops, params, run)?.path;
+    let path = apply(&mut trial, &mesh.triangles, ops, &unwatched(params), run)?.path;
     let is_stored = |stage: &Stage| matches!(stage, Stage::Stored(_));
     if path.stages.iter().any(is_stored) || mesh.triangles.is_empty() {
         return Ok(None);

@@ -121,6 +121,7 @@ pub fn names() -> &'static [Entry] {
         entry("fan", "a pleated fan of ten folds, with sharp edges", 10_688),
         entry("plane", "a flat sheet of 2 by 2, open", 2048),
         entry("rigged-bar", "the bar with three bones and the clips bend and twist", 3328),
+        entry("rope", "a round rope 12 long and 0.3 thick, along x", 8352),
         entry("torus", "a ring of radius 1 and thickness 0.35", 4480),
         entry("arm", "an arm with the clip bend, painted for its muscles", 8000),
         entry("boxer", "a boxer with a skeleton and the clips guard, punch and walk", 15_596),

@@ -1,4 +1,5 @@
-//! Simple shapes with regular meshes: ball, bar, box, capsule, comb, cylinder, fan, plane, torus.
+//! Simple shapes with regular meshes: ball, bar, box, capsule, comb, cylinder, fan, plane, rope,
+//! torus.
 //!
 //! Their counts are those a regular grid can have; the nearest to the wanted one is taken.
 
@@ -20,6 +21,7 @@ pub(super) fn build(name: &str, triangles: usize) -> Option<TriMesh> {
         "cylinder" => cylinder(triangles),
         "fan" => fan(triangles),
         "plane" => plane(triangles),
+        "rope" => rope(triangles),
         "torus" => torus(triangles),
         _ => return None,
     })
@@ -343,18 +345,32 @@ fn cylinder(wanted: usize) -> TriMesh {
     TriMesh::new(points.iter().map(|p| p.as_vec3()).collect(), triangles)
 }
 
-/// A cylinder with half balls at its ends.
+/// A cylinder about the y axis with half balls at its ends.
 fn capsule(wanted: usize) -> TriMesh {
-    const RADIUS: f64 = 0.5;
-    const HALF: f64 = 1.0;
-    let n = divisions(wanted, 12.0 + 12.0 * 6.0 * 2.0 * HALF / (TAU * RADIUS));
-    let rows = rows_between(wanted, n);
+    let (points, triangles) = rounded(wanted, 0.5, 1.0);
+    smooth(&points, triangles, |p| p - DVec3::Y * p.y.clamp(-1.0, 1.0))
+}
+
+/// A long thin capsule about the x axis.
+fn rope(wanted: usize) -> TriMesh {
+    const RADIUS: f64 = 0.15;
+    const HALF: f64 = 6.0 - RADIUS;
+    let (mut points, triangles) = rounded(wanted, RADIUS, HALF);
+    points.iter_mut().for_each(|p| *p = DVec3::new(p.y, -p.x, p.z));
+    smooth(&points, triangles, |p| p - DVec3::X * p.x.clamp(-HALF, HALF))
+}
+
+/// A cylinder about the y axis with half balls around `half` and `-half`.
+fn rounded(wanted: usize, radius: f64, half: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let n = divisions(wanted, 12.0 + 12.0 * 6.0 * 2.0 * half / (TAU * radius));
+    // Triangles at most twice as long as wide, even if there are more then.
+    let least = (half * (6 * n) as f64 / (TAU * radius)).ceil() as usize;
+    let rows = rows_between(wanted, n).max(least);
     let dome = |i: usize| {
         let angle = 0.5 * PI * i as f64 / n as f64;
-        (RADIUS * libm::sin(angle), HALF + RADIUS * libm::cos(angle))
+        (radius * libm::sin(angle), half + radius * libm::cos(angle))
     };
-    let (points, triangles) = Spindle { n, rows, half: HALF, cap: &dome }.build();
-    smooth(&points, triangles, |p| p - DVec3::Y * p.y.clamp(-HALF, HALF))
+    Spindle { n, rows, half, cap: &dome }.build()
 }
 
 /// Rows of the wall between two caps of `6 n²` triangles each.

@@ -48,6 +48,10 @@ use crate::run::Cancelled;
 /// Blocks a thread works on at a time.
 const TASK: usize = 32;
 
+/// Share of a step by which its start and end lie within it: where two pieces of a way meet, each step sees
+/// its own.
+const WITHIN: f64 = 1e-6;
+
 type Block = Lanes<WIDTH>;
 
 /// A vector whose fourth component is zero: it fills a register.
@@ -231,12 +235,13 @@ impl Surface {
     ) -> Result<u32, Cancelled> {
         let taken = (pace.until * f64::from(pace.steps)).ceil() as u32;
         let mut local = self.local(positions);
-        let mut past = Past::new(self.sense(&local, mover, 0.0, run), 0);
+        let start = |k: u32| pace.time(k) + WITHIN * (pace.time(k + 1) - pace.time(k));
+        let mut past = Past::new(self.sense(&local, mover, start(0), run), 0);
         for k in 0..taken {
             run.check()?;
             let t = pace.time(k);
             if k > 0 && k % pace.piece.max(1) == 0 {
-                past = Past::new(self.sense(&local, mover, t, run), k);
+                past = Past::new(self.sense(&local, mover, start(k), run), k);
             }
             while past.due == k {
                 self.look_ahead(&local, mover, pace, &mut past, run);
@@ -303,7 +308,7 @@ impl Surface {
         past: &Past,
         run: &Run<'_>,
     ) {
-        let times = [from, 0.5 * (from + to), to];
+        let times = [WITHIN, 0.5, 1.0 - WITHIN].map(|share| from + share * (to - from));
         let [start, middle, end] = times.map(|t| mover.at(t));
         let [at_start, at_middle, at_end] = times.map(|t| past.weights(t));
         let h = (to - from) as f32;
