@@ -324,7 +324,9 @@ impl Framing {
         let Some((lo, hi)) = self.reach else { return Camera { up: self.up, ..Camera::default() } };
         let [right, left, top, bottom] = self.supports;
         let [to_right, to_left, to_top] = self.sides();
-        let smallest = (hi - lo).max_element().max(f32::MIN_POSITIVE) * 1e-3;
+        let (origin, extent) = (self.origin.unwrap_or_default(), (hi - lo).max_element());
+        // A single point is seen from where it can be told from the eye.
+        let smallest = 1e-3 * if extent > 0.0 { extent } else { origin.length().max(1.0) };
         // The half height of what is seen at the depth where the supports were taken: what holds the
         // subject across, and what holds it upright.
         let half = ((right + left) / (to_right + to_left)).max((top + bottom) / (2.0 * to_top));
@@ -345,7 +347,6 @@ impl Framing {
         let y = 0.5 * (top - bottom);
         let place = |z: f32| self.axes * Vec3::new(x, y, z);
         let target = self.on_axis(place(eye_z)).unwrap_or_else(|| place(0.5 * (lo.z + hi.z)));
-        let origin = self.origin.unwrap_or_default();
         Camera { eye: origin + place(eye_z), target: origin + target, up: self.up, projection }
     }
 }

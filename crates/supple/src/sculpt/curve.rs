@@ -10,7 +10,7 @@
 //! # Where we differ from the paper
 //!
 //! - The velocities of all vertices together are one ordinary differential equation, solved with order
-//!   three. Gradients estimated once a step, as printed, give order one.
+//!   three. Gradients estimated at the start of each step, as printed, give order one.
 //! - s is taken not to change along a mean of the normals over a fixed share of the fade, not along each
 //!   vertex' own normal: with that, ripples grow the faster the finer the mesh is.
 //! - The volume of a closed mesh does not change beyond the error of the steps: what flows through each

@@ -140,3 +140,48 @@ impl Past {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+
+    fn sense(time: f64, velocity: Vec3) -> Sense {
+        Sense {
+            time,
+            gradient: vec![Block::ZERO],
+            velocity: vec![[velocity.extend(0.0); WIDTH]],
+            push: vec![Block::ZERO],
+        }
+    }
+
+    /// Lets the past sense a parabola, and something else besides from a time on.
+    fn look(past: &mut Past, times: u32, besides: Vec3) {
+        for _ in 0..times {
+            let steps = past.stride();
+            let t = 0.01 * (f64::from(past.due) + 0.5 * f64::from(steps));
+            let parabola = Vec3::new(1.0, t as f32, (t * t) as f32);
+            past.take_in(sense(t, parabola + besides), steps, 1.0, &Run::default());
+        }
+    }
+
+    #[test]
+    fn what_was_foretold_serves_longer_and_a_surprise_ends_it() {
+        let mut past = Past::new(sense(0.0, Vec3::X), 0);
+        look(&mut past, 8, Vec3::ZERO);
+        assert_eq!(past.stride(), LONGEST, "a parabola is foretold");
+        let weights = past.weights(0.5);
+        let expected = Vec3::new(1.0, 0.5, 0.25);
+        let found = past.velocity(&weights, 0).get(3);
+        assert!(found.abs_diff_eq(expected, 1e-4), "{found}");
+
+        let due = past.due;
+        look(&mut past, 1, Vec3::X);
+        assert_eq!((past.due, past.stride()), (due, 1), "not for four steps");
+        look(&mut past, 1, Vec3::X);
+        assert_eq!((past.due, past.stride()), (due + 1, 1), "for one");
+        look(&mut past, 12, Vec3::X);
+        assert_eq!(past.stride(), LONGEST / 2, "more is not tried again");
+    }
+}
