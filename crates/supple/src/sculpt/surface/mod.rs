@@ -38,7 +38,7 @@ use self::disc::{Discs, fade_width};
 use self::fan::Fans;
 use self::flux::Flux;
 use self::gradient::Moments;
-use self::past::{Past, Sense};
+use self::past::{Past, Sense, Weights};
 use super::guide::Ride;
 use crate::Run;
 use crate::field::Generator;
@@ -111,6 +111,25 @@ pub(super) trait Mover: Sync {
         way: &Lanes<WIDTH>,
         beta: &[[f32; WIDTH]; 3],
     ) -> [f32; WIDTH];
+}
+
+/// A Runge–Kutta step: the motion at its three stages, and the weights of what was sensed. Vertices do not
+/// know of one another within it, so a block takes all steps that one sensing serves at once.
+struct Step<M: Mover> {
+    length: f32,
+    posed: [M::Posed; 3],
+    weights: [Weights; 3],
+}
+
+impl<M: Mover> Step<M> {
+    fn new([from, to]: [f64; 2], mover: &M, past: &Past) -> Self {
+        let times = [WITHIN, 0.5, 1.0 - WITHIN].map(|share| from + share * (to - from));
+        Self {
+            length: (to - from) as f32,
+            posed: times.map(|t| mover.at(t)),
+            weights: times.map(|t| past.weights(t)),
+        }
+    }
 }
 
 /// How a motion is cut into steps.
@@ -237,17 +256,27 @@ impl Surface {
         let mut local = self.local(positions);
         let start = |k: u32| pace.time(k) + WITHIN * (pace.time(k + 1) - pace.time(k));
         let mut past = Past::new(self.sense(&local, mover, start(0), run), 0);
-        for k in 0..taken {
+        let mut k = 0;
+        while k < taken {
             run.check()?;
-            let t = pace.time(k);
             if k > 0 && k % pace.piece.max(1) == 0 {
                 past = Past::new(self.sense(&local, mover, start(k), run), k);
             }
             while past.due == k {
                 self.look_ahead(&local, mover, pace, &mut past, run);
             }
-            self.step(&mut local, mover, [t, pace.time(k + 1)], &past, run);
-            run.report(u64::from(k) + 1, u64::from(taken));
+            let next = past.due.min(taken);
+            let steps: Vec<_> = (k..next)
+                .map(|k| Step::new([k, k + 1].map(|k| pace.time(k)), mover, &past))
+                .collect();
+            self.move_each(
+                &mut local,
+                run,
+                #[inline(always)]
+                |b, x| steps.iter().fold(*x, |x, step| self.stepped(b, &x, step, &past)),
+            );
+            k = next;
+            run.report(u64::from(k), u64::from(taken));
         }
         self.put_back(&local, positions);
         Ok(taken)
@@ -299,33 +328,17 @@ impl Surface {
         past.take_in(sense, steps, self.width / pace.until, run);
     }
 
-    /// One Runge–Kutta step of all vertices that move, from a time to another.
-    fn step<M: Mover>(
-        &self,
-        local: &mut [Row],
-        mover: &M,
-        [from, to]: [f64; 2],
-        past: &Past,
-        run: &Run<'_>,
-    ) {
-        let times = [WITHIN, 0.5, 1.0 - WITHIN].map(|share| from + share * (to - from));
-        let [start, middle, end] = times.map(|t| mover.at(t));
-        let [at_start, at_middle, at_end] = times.map(|t| past.weights(t));
-        let h = (to - from) as f32;
-        self.move_each(
-            local,
-            run,
-            #[inline(always)]
-            |b, x| {
-                let k1 = self.full_velocity::<M>(b, x, &past.mixed(&at_start, b), &start);
-                let ahead = along(x, 0.5 * h, &k1);
-                let k2 = self.full_velocity::<M>(b, &ahead, &past.mixed(&at_middle, b), &middle);
-                let ahead = along(&along(x, -h, &k1), 2.0 * h, &k2);
-                let k3 = self.full_velocity::<M>(b, &ahead, &past.mixed(&at_end, b), &end);
-                let moved = along(&along(x, h / 6.0, &k1), 4.0 * h / 6.0, &k2);
-                along(&moved, h / 6.0, &k3)
-            },
-        );
+    /// A block after a Runge–Kutta step.
+    #[inline(always)]
+    fn stepped<M: Mover>(&self, b: usize, x: &Block, step: &Step<M>, past: &Past) -> Block {
+        let Step { length: h, posed: [start, middle, end], weights: [first, second, third] } = step;
+        let k1 = self.full_velocity::<M>(b, x, &past.mixed(first, b), start);
+        let ahead = along(x, 0.5 * h, &k1);
+        let k2 = self.full_velocity::<M>(b, &ahead, &past.mixed(second, b), middle);
+        let ahead = along(&along(x, -h, &k1), 2.0 * h, &k2);
+        let k3 = self.full_velocity::<M>(b, &ahead, &past.mixed(third, b), end);
+        let moved = along(&along(x, h / 6.0, &k1), 4.0 * h / 6.0, &k2);
+        along(&moved, h / 6.0, &k3)
     }
 
     /// With what the volume needs.

@@ -20,7 +20,7 @@ const MEMORY: usize = 3;
 const LONGEST: u32 = 4;
 
 /// How far the foretold velocities may lead astray until the end, as a share of the fade's width.
-const TOLERANCE: f64 = 3e-4;
+const TOLERANCE: f64 = 6e-4;
 
 /// A surprise grows with the third power of the steps: that of twice as many must be sure to be small.
 const DOUBLED: f64 = 8.0;
