@@ -219,3 +219,23 @@ fn a_way_too_far_for_the_numbers_is_refused() {
     assert!(matches!(far, Err(Problem::OutOfRange)), "{far:?}");
     assert_eq!(shape.positions, before, "as it was");
 }
+
+/// With far too few steps the volume is off and is not pushed back into place by force.
+#[test]
+fn too_few_steps_show_in_the_volume() {
+    let error = |steps: u32| {
+        let mut shape = long_bar(8);
+        let op =
+            Curve { guide: quarter_circle(), extent: extent(&shape), steps, ..Curve::default() };
+        let done = sculpt::apply(
+            &mut shape.positions,
+            &shape.triangles,
+            &[Op::Curve(op)],
+            &Params::default(),
+            &Run::default(),
+        );
+        done.unwrap().report.volume_error().abs()
+    };
+    let (few, enough) = (error(1), error(64));
+    assert!(few > 1e-3 && enough < 1e-6, "{few:e} {enough:e}");
+}

@@ -112,11 +112,15 @@ impl Flux {
 }
 
 impl Flux {
-    /// Moves the vertices along their normals, those in the middle of the fade farthest, to add a volume.
-    pub(super) fn add_volume(&self, local: &mut [Row], shapes: &[Shape], volume: f64) {
+    /// Moves the vertices along their normals, those in the middle of the fade farthest, to add a volume; none
+    /// if that is farther than `most`.
+    pub(super) fn add_volume(&self, local: &mut [Row], shapes: &[Shape], volume: f64, most: f32) {
         let swept = |(shape, window): (&Shape, &f32)| f64::from(window * shape.normal.length());
         let all: f64 = shapes.iter().zip(&self.window).map(swept).sum::<f64>() / 6.0;
         let far = if all > 0.0 { (volume / all) as f32 } else { 0.0 };
+        if far.abs() > most {
+            return;
+        }
         for ((x, shape), window) in local.iter_mut().zip(shapes).zip(&self.window) {
             *x += far * window * shape.normal.normalize_or_zero();
         }

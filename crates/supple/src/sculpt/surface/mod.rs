@@ -52,6 +52,10 @@ const TASK: usize = 32;
 /// its own.
 const WITHIN: f64 = 1e-6;
 
+/// How far a vertex may move for the volume that is given back, as a share of the fade's width. What needs more
+/// has too few steps: it stays as it is, and its volume says so.
+const GIVEN_BACK: f32 = 1e-3;
+
 type Block = Lanes<WIDTH>;
 
 /// A vector whose fourth component is zero: it fills a register.
@@ -291,7 +295,8 @@ impl Surface {
         let origin = local.first().map_or(Vec3::ZERO, |x| x.truncate());
         let lost = self.volume(&self.local(before), origin, run) - self.volume(&local, origin, run);
         let shapes = self.shapes(&local, run);
-        self.flux.add_volume(&mut local, &shapes, lost);
+        let most = GIVEN_BACK * self.width as f32;
+        self.flux.add_volume(&mut local, &shapes, lost, most);
         self.put_back(&local, positions);
     }
 
