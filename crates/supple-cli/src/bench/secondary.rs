@@ -11,7 +11,7 @@ use supple::mesh::SkinWeights;
 use supple::mesh::exact_volume::{exact_volume, freedom_by_displacement};
 use supple::mesh::intersect::self_intersections;
 use supple::mesh::measure::Bounds;
-use supple::mesh::normals::{Buffers, Shading};
+use supple::mesh::shading::{Buffers, Shading};
 use supple::mesh::volume::volume;
 use supple::player::Player;
 use supple::rig::{Body, Clip, Node, Palette, Skin, Skinning};
@@ -157,7 +157,7 @@ impl Take {
                 self.body.skin(self.body.rest_pose(), &joints, Skinning::Linear, run);
             let frame = Frame { joints: &joints, eye: None, amount: 1.0 };
             let report = self.flesh.deform(&state, &frame, &mut positions, run);
-            self.shading.normals(&positions, &self.body.mesh.triangles, &mut buffers, run);
+            self.shading.normals(&positions, &mut buffers, run);
             went.stretch += report.mean_stretch / f64::from(FRAMES);
             went.moved += report.moved as f64 / positions.len() as f64 / f64::from(FRAMES);
             went.steps = went.steps.max(report.steps);

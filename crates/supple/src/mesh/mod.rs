@@ -14,6 +14,7 @@ pub mod remesh;
 pub mod repair;
 #[cfg(test)]
 mod sample;
+pub mod shading;
 pub mod skin_weights;
 pub mod tri;
 pub mod volume;

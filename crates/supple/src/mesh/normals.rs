@@ -8,7 +8,7 @@
 //! sides `u`, `v` is `atan2(|n|, u·v)`: good for needles as for right angles, and never NaN.
 //!
 //! Triangles are weighed in parallel, a block at a time, and added up in their order: the same bits
-//! for any thread count.
+//! for any thread count. For one mesh again and again there is [`Shading`](super::shading::Shading).
 //!
 //! # Where we differ
 //!
@@ -32,10 +32,10 @@
 
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-use glam::{DVec3, Vec3, Vec3A};
+use glam::{Vec3, Vec3A};
 use pulp::{Simd, WithSimd};
 
-use super::volume::{centroid, cone, corners, volume_of};
+use super::volume::corners;
 use crate::Run;
 use crate::field::lanes::{Lanes, WIDTH};
 
@@ -45,26 +45,17 @@ const BATCH: usize = 1 << 16;
 /// Blocks weighed in one task.
 const BLOCKS_A_TASK: usize = 16;
 
-/// Sixteen triangles.
+/// Sixteen triangles, weighed.
 #[derive(Clone, Copy)]
-struct Weighed {
-    triangles: [Fan; WIDTH],
-    /// Six times what they enclose with the origin, added up.
-    six_volumes: f64,
+pub(super) struct Fans {
+    /// Of unit length; zero for a triangle without an area.
+    pub(super) normals: Lanes<WIDTH>,
+    /// At the three corners.
+    pub(super) angles: [[f32; WIDTH]; 3],
 }
 
-/// The unit normal of a triangle and its angles at the three corners.
-#[derive(Clone, Copy)]
-struct Fan {
-    normal: Vec3A,
-    angles: [f32; 3],
-}
-
-impl Weighed {
-    const NONE: Self = Self {
-        triangles: [Fan { normal: Vec3A::ZERO, angles: [0.0; 3] }; WIDTH],
-        six_volumes: 0.0,
-    };
+impl Fans {
+    pub(super) const NONE: Self = Self { normals: Lanes::ZERO, angles: [[0.0; WIDTH]; 3] };
 }
 
 /// Unit normals, each the sum of the adjacent triangles' normals weighted by their angle at the
@@ -74,12 +65,14 @@ impl Weighed {
 /// sums only.
 #[must_use]
 pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> Vec<Vec3> {
+    let arch = pulp::Arch::new();
     let mut sums = vec![Vec3A::ZERO; positions.len()];
-    let mut weighed = vec![Weighed::NONE; triangles.len().min(BATCH).div_ceil(WIDTH)];
+    let mut weighed = vec![Fans::NONE; triangles.len().min(BATCH).div_ceil(WIDTH)];
     for batch in triangles.chunks(BATCH) {
         let weighed = &mut weighed[..batch.len().div_ceil(WIDTH)];
-        let weigh = Weigh { positions, triangles: batch, origin: DVec3::ZERO };
-        weigh.all(weighed, run);
+        run.for_each_piece(weighed, BLOCKS_A_TASK, |start, weighed| {
+            arch.dispatch(Weigh { positions, triangles: &batch[start * WIDTH..], weighed });
+        });
         if run.is_cancelled() {
             break;
         }
@@ -89,188 +82,45 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>)
 }
 
 /// Adds the triangles up at their corners, in their order.
-fn add_up(triangles: &[[u32; 3]], weighed: &[Weighed], sums: &mut [Vec3A]) {
-    for (triangles, weighed) in triangles.chunks(WIDTH).zip(weighed) {
-        for (triangle, fan) in triangles.iter().zip(&weighed.triangles) {
-            for (&vertex, &angle) in triangle.iter().zip(&fan.angles) {
-                sums[vertex as usize] += angle * fan.normal;
+fn add_up(triangles: &[[u32; 3]], weighed: &[Fans], sums: &mut [Vec3A]) {
+    for (triangles, fans) in triangles.chunks(WIDTH).zip(weighed) {
+        for (lane, triangle) in triangles.iter().enumerate() {
+            let normal = Vec3A::from(fans.normals.get(lane));
+            for (&vertex, angles) in triangle.iter().zip(&fans.angles) {
+                sums[vertex as usize] += angles[lane] * normal;
             }
         }
-    }
-}
-
-/// The triangles around every vertex, for normals of one mesh again and again: the same bits as
-/// [`vertex_normals`], added up on all threads.
-///
-/// ```
-/// use glam::Vec3;
-/// use supple::{Run, mesh::normals::{Buffers, Shading}};
-///
-/// let triangles = [[0, 1, 2]];
-/// let shading = Shading::new(3, &triangles);
-/// let mut buffers = Buffers::default();
-/// for x in [Vec3::X, 2.0 * Vec3::X] {
-///     let positions = [Vec3::ZERO, x, Vec3::Y];
-///     let normals = shading.normals(&positions, &triangles, &mut buffers, &Run::default());
-///     assert_eq!(normals, [Vec3::Z; 3]);
-/// }
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Shading {
-    /// The corners at vertex `i` are `corners[starts[i]..starts[i + 1]]`, in order of triangles.
-    starts: Vec<u32>,
-    /// Four times the triangle plus the corner.
-    corners: Vec<u32>,
-}
-
-/// Memory of [`Shading::normals`], for the next time.
-#[derive(Clone, Default)]
-pub struct Buffers {
-    weighed: Vec<Weighed>,
-    sums: Vec<Vec3A>,
-    normals: Vec<Vec3>,
-}
-
-impl std::fmt::Debug for Buffers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Buffers").field("vertices", &self.normals.len()).finish()
-    }
-}
-
-impl Buffers {
-    /// Takes the normals that were computed last; the rest of the memory stays for the next time.
-    #[must_use]
-    pub fn take_normals(&mut self) -> Vec<Vec3> {
-        std::mem::take(&mut self.normals)
-    }
-
-    /// The signed volume of the mesh whose normals were computed last: the same bits as
-    /// [`volume`](crate::mesh::volume::volume), at almost no cost.
-    #[must_use]
-    pub fn volume(&self) -> f64 {
-        volume_of(self.weighed.iter().map(|w| w.six_volumes))
-    }
-}
-
-impl Shading {
-    /// Gathers the triangles around each of so many vertices.
-    ///
-    /// # Panics
-    ///
-    /// If a triangle names a vertex beyond them.
-    #[must_use]
-    pub fn new(vertices: usize, triangles: &[[u32; 3]]) -> Self {
-        let mut starts = vec![0_u32; vertices + 1];
-        for &vertex in triangles.iter().flatten() {
-            starts[vertex as usize + 1] += 1;
-        }
-        for i in 0..vertices {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let mut corners = vec![0_u32; 3 * triangles.len()];
-        for (triangle, vertices) in (0..).zip(triangles) {
-            for (k, &vertex) in (0..).zip(vertices) {
-                corners[next[vertex as usize] as usize] = 4 * triangle + k;
-                next[vertex as usize] += 1;
-            }
-        }
-        Self { starts, corners }
-    }
-
-    /// The normals of the mesh this was made for, with its vertices elsewhere.
-    ///
-    /// # Panics
-    ///
-    /// If it was made for another mesh.
-    pub fn normals<'b>(
-        &self,
-        positions: &[Vec3],
-        triangles: &[[u32; 3]],
-        buffers: &'b mut Buffers,
-        run: &Run<'_>,
-    ) -> &'b [Vec3] {
-        assert_eq!(positions.len() + 1, self.starts.len(), "the vertices it was made for");
-        assert_eq!(3 * triangles.len(), self.corners.len(), "the triangles it was made for");
-        let Buffers { weighed, sums, normals } = buffers;
-        weighed.resize(triangles.len().div_ceil(WIDTH), Weighed::NONE);
-        normals.resize(positions.len(), Vec3::ZERO);
-        Weigh { positions, triangles, origin: centroid(positions, run) }.all(weighed, run);
-        // Alone, a thread adds up triangle by triangle faster than vertex by vertex.
-        if run.thread_count() == 1 {
-            sums.clear();
-            sums.resize(positions.len(), Vec3A::ZERO);
-            add_up(triangles, weighed, sums);
-            run.for_each(normals, |i, normal| *normal = Vec3::from(sums[i]).normalize_or_zero());
-        } else {
-            let sum = |i| Vec3::from(self.sum_around(i, weighed)).normalize_or_zero();
-            run.for_each(normals, |i, normal| *normal = sum(i));
-        }
-        normals
-    }
-
-    /// What [`add_up`] gives one vertex.
-    fn sum_around(&self, vertex: usize, weighed: &[Weighed]) -> Vec3A {
-        let mut sum = Vec3A::ZERO;
-        for &corner in &self.corners[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
-        {
-            let (triangle, k) = (corner as usize / 4, corner as usize % 4);
-            let fan = &weighed[triangle / WIDTH].triangles[triangle % WIDTH];
-            sum += fan.angles[k] * fan.normal;
-        }
-        sum
     }
 }
 
 /// Weighs triangles, a block of lanes at a time.
-#[derive(Clone, Copy)]
 struct Weigh<'a> {
     positions: &'a [Vec3],
     triangles: &'a [[u32; 3]],
-    /// Whence volumes are measured.
-    origin: DVec3,
+    weighed: &'a mut [Fans],
 }
 
-impl Weigh<'_> {
-    fn all(self, weighed: &mut [Weighed], run: &Run<'_>) {
-        let arch = pulp::Arch::new();
-        run.for_each_piece(weighed, BLOCKS_A_TASK, |start, weighed| {
-            let first = start * WIDTH;
-            let last = self.triangles.len().min(first + weighed.len() * WIDTH);
-            arch.dispatch(Task {
-                weigh: Self { triangles: &self.triangles[first..last], ..self },
-                weighed,
-            });
-        });
-    }
-}
-
-struct Task<'a> {
-    weigh: Weigh<'a>,
-    weighed: &'a mut [Weighed],
-}
-
-impl WithSimd for Task<'_> {
+impl WithSimd for Weigh<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Weigh { positions, triangles, origin } = self.weigh;
-        for (triangles, weighed) in triangles.chunks(WIDTH).zip(self.weighed) {
-            weigh(&corners(positions, triangles), origin, weighed);
+        for (triangles, fans) in self.triangles.chunks(WIDTH).zip(self.weighed) {
+            *fans = weigh(&corners(self.positions, triangles)).0;
         }
     }
 }
 
+/// Weighs the triangles of a block; also returns their normals with twice the area as length.
 #[inline(always)]
-fn weigh(triangles: &[Lanes<WIDTH>; 3], origin: DVec3, weighed: &mut Weighed) {
+pub(super) fn weigh(triangles: &[Lanes<WIDTH>; 3]) -> (Fans, [[f64; WIDTH]; 3]) {
     let mut normals = Lanes::<WIDTH>::ZERO;
     let mut cotangents = [[0.0; WIDTH]; 3];
-    let mut six_volumes = [0.0; WIDTH];
+    let mut areas = [[0.0; WIDTH]; 3];
     for i in 0..WIDTH {
         let ([ux, uy, uz], [vx, vy, vz], [wx, wy, wz]) = sides(triangles, i);
         let (nx, ny, nz) = (wy * uz - wz * uy, wz * ux - wx * uz, wx * uy - wy * ux);
-        six_volumes[i] = cone(triangles, origin, i);
+        (areas[0][i], areas[1][i], areas[2][i]) = (nx, ny, nz);
         // Infinite without an area: then nothing is left of the triangle.
         let per_length = 1.0 / (nx * nx + ny * ny + nz * nz).sqrt();
         let per_length = if per_length < f64::INFINITY { per_length } else { 0.0 };
@@ -282,11 +132,9 @@ fn weigh(triangles: &[Lanes<WIDTH>; 3], origin: DVec3, weighed: &mut Weighed) {
         cotangents[1][i] = ((ux * vx + uy * vy + uz * vz) * -per_length) as f32;
         cotangents[2][i] = ((vx * wx + vy * wy + vz * wz) * -per_length) as f32;
     }
-    let angles = cotangents.map(|cotangents| angles_of(&cotangents));
-    for (i, fan) in weighed.triangles.iter_mut().enumerate() {
-        *fan = Fan { normal: normals.get(i).into(), angles: angles.map(|a| a[i]) };
-    }
-    weighed.six_volumes = six_volumes.iter().sum();
+    // One by one: a closure would not be compiled for the vector instructions at hand.
+    let angles = [angles_of(&cotangents[0]), angles_of(&cotangents[1]), angles_of(&cotangents[2])];
+    (Fans { normals, angles }, areas)
 }
 
 /// The sides of the triangle in a lane, from the first corner on, component by component: the
@@ -343,10 +191,9 @@ fn atan_up_to_one<const L: usize>(tangent: &[f32; L]) -> [f32; L] {
 
 #[cfg(test)]
 mod tests {
-    use glam::Quat;
+    use glam::{DVec3, Quat};
 
     use super::*;
-    use crate::mesh::volume::volume;
 
     /// The plain loop of the definition, in f64.
     fn oracle(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<DVec3> {
@@ -429,20 +276,10 @@ mod tests {
     fn same_bits_for_any_thread_count() {
         let (positions, triangles) = patch(200);
         let serial = vertex_normals(&positions, &triangles, &Run::default());
-        let (shading, mut buffers) =
-            (Shading::new(positions.len(), &triangles), Buffers::default());
-        for _ in 0..2 {
-            let again = shading.normals(&positions, &triangles, &mut buffers, &Run::default());
-            assert_eq!(again, serial, "prepared");
-        }
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let run = Run { threads: Some(&pool), ..Run::default() };
             assert_eq!(vertex_normals(&positions, &triangles, &run), serial, "{threads} threads");
-            let again = shading.normals(&positions, &triangles, &mut buffers, &run);
-            assert_eq!(again, serial, "prepared, {threads} threads");
-            let volume = volume(&positions, &triangles, &Run::default());
-            assert_eq!(buffers.volume().to_bits(), volume.to_bits(), "{threads} threads");
         }
     }
 }

@@ -46,12 +46,7 @@ pub fn volume(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> f64 
         let triangles = &triangles[start * WIDTH..];
         arch.dispatch(Cones { positions, triangles, origin, six_volumes });
     });
-    volume_of(six_volumes.into_iter())
-}
-
-/// The volume of blocks whose triangles have been added up, times six.
-pub(super) fn volume_of(six_volumes: impl Iterator<Item = f64>) -> f64 {
-    six_volumes.sum::<f64>() / 6.0
+    six_volumes.iter().sum::<f64>() / 6.0
 }
 
 /// Mean of the vertices; the origin if there are none.
@@ -118,7 +113,7 @@ pub(super) fn corners(positions: &[Vec3], triangles: &[[u32; 3]]) -> [Lanes<WIDT
 
 /// Six times the volume between the triangle in a lane and the origin.
 #[inline(always)]
-pub(super) fn cone([a, b, c]: &[Lanes<WIDTH>; 3], origin: DVec3, i: usize) -> f64 {
+fn cone([a, b, c]: &[Lanes<WIDTH>; 3], origin: DVec3, i: usize) -> f64 {
     let (ax, bx, cx) = (f64::from(a.x[i]), f64::from(b.x[i]), f64::from(c.x[i]));
     let (ay, by, cy) = (f64::from(a.y[i]), f64::from(b.y[i]), f64::from(c.y[i]));
     let (az, bz, cz) = (f64::from(a.z[i]), f64::from(b.z[i]), f64::from(c.z[i]));

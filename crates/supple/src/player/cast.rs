@@ -9,7 +9,7 @@ use crate::Run;
 use crate::asset::Asset;
 use crate::io::uri::FetchError;
 use crate::mesh::attribute::NORMAL;
-use crate::mesh::normals::Shading;
+use crate::mesh::shading::Shading;
 use crate::mesh::volume::volume;
 use crate::mesh::{TriMesh, Values};
 use crate::rig::body::BodyError;

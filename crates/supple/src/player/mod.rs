@@ -59,8 +59,8 @@ use std::sync::Mutex;
 use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::mesh::normals::Buffers;
-use crate::mesh::volume::volume;
+use crate::mesh::shading::Buffers;
+use crate::mesh::volume::{centroid, volume};
 use crate::rig::collider::{Collider, Place};
 use crate::rig::contact::{self, Contacts};
 use crate::run::Cancelled;
@@ -328,14 +328,13 @@ impl Player {
         shaded: bool,
         run: &Run<'_>,
     ) -> (Vec<Vec3>, f64) {
-        let triangles = &cast.body.mesh.triangles;
         if !shaded {
-            return (Vec::new(), volume(positions, triangles, run));
+            return (Vec::new(), volume(positions, &cast.body.mesh.triangles, run));
         }
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         let mut buffers = spare.unwrap_or_default();
-        cast.shading.normals(positions, triangles, &mut buffers, run);
-        let shaded = (buffers.take_normals(), buffers.volume());
+        cast.shading.normals(positions, &mut buffers, run);
+        let shaded = (buffers.take_normals(), buffers.volume(centroid(positions, run)));
         if let Ok(mut spare) = self.spare.lock() {
             spare.push(buffers);
         }

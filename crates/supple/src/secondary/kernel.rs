@@ -4,12 +4,12 @@ use glam::{Mat4, Vec3};
 use pulp::{Simd, WithSimd};
 
 use super::field::{PosedSet, Reach, ball, integrate, steps_for};
-use super::layout::{Block, Layout};
+use super::layout::{BLOCK, Block, Layout};
 use crate::Run;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::field::lanes::Lanes;
 
 /// Blocks in one task: fixed, so that the thread count changes no bits.
-const BLOCKS_A_TASK: usize = 32;
+const BLOCKS_A_TASK: usize = 16;
 
 /// The sets of a frame, and which of them each joint's flesh feels.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Fields {
 /// What became of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moved {
-    by: [Vec3; WIDTH],
+    by: [Vec3; BLOCK],
     /// Runge–Kutta steps of its longest way; 0 if nothing reached it.
     steps: u32,
     /// How many of its vertices moved.
@@ -48,25 +48,29 @@ pub(super) fn deform(
 ) -> Swept {
     let arch = pulp::Arch::new();
     let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
-    let mut moved = vec![Moved::default(); layout.blocks.len()];
     let before: &[Vec3] = positions;
-    run.for_each_piece(&mut moved, BLOCKS_A_TASK, |start, moved| {
-        if !run.is_cancelled() {
-            let blocks = &layout.blocks[start..start + moved.len()];
-            let way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
-            arch.dispatch(Sweep { layout, way, joints, positions: before, blocks, moved });
+    let moved = run.map_tasks(layout.blocks.len().div_ceil(BLOCKS_A_TASK), |task| {
+        if run.is_cancelled() {
+            return Vec::new();
         }
+        let blocks = &layout.blocks[task * BLOCKS_A_TASK..];
+        let blocks = &blocks[..blocks.len().min(BLOCKS_A_TASK)];
+        let way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
+        let mut moved = vec![Moved::default(); blocks.len()];
+        arch.dispatch(Sweep { layout, way, joints, positions: before, blocks, moved: &mut moved });
+        moved
     });
     run.for_each(positions, |vertex, x| {
         let Some((block, lane)) = layout.place(vertex) else { return };
-        let by = moved[block].by[lane];
-        if by != Vec3::ZERO {
-            *x += by;
+        let Some(moved) = moved[block / BLOCKS_A_TASK].get(block % BLOCKS_A_TASK) else { return };
+        if moved.by[lane] != Vec3::ZERO {
+            *x += moved.by[lane];
         }
     });
+    let moved = moved.iter().flatten();
     Swept {
-        steps: moved.iter().map(|m| m.steps).max().unwrap_or(0),
-        vertices: moved.iter().map(|m| u64::from(m.vertices)).sum(),
+        steps: moved.clone().map(|m| m.steps).max().unwrap_or(0),
+        vertices: moved.map(|m| u64::from(m.vertices)).sum(),
     }
 }
 
@@ -93,7 +97,7 @@ impl WithSimd for Sweep<'_> {
             }
             let at = block.gather(self.positions);
             let beyond = block.beyond_blend(&at, influences, self.joints);
-            let mut by = Lanes::<WIDTH>::ZERO;
+            let mut by = Lanes::<BLOCK>::ZERO;
             for influence in influences {
                 let joint = usize::from(influence.joint);
                 let start = match &beyond {
@@ -106,7 +110,7 @@ impl WithSimd for Sweep<'_> {
                     continue;
                 }
                 moved.steps = moved.steps.max(steps);
-                for i in 0..WIDTH {
+                for i in 0..BLOCK {
                     let share = block.shares[i] * influence.weights[i];
                     by.x[i] += share * (end.x[i] - start.x[i]);
                     by.y[i] += share * (end.y[i] - start.y[i]);
@@ -123,8 +127,8 @@ impl WithSimd for Sweep<'_> {
 
 /// How many of the first lanes are not zero.
 #[inline(always)]
-fn count(by: &Lanes<WIDTH>, lanes: usize) -> u32 {
-    let mut has_moved = [0; WIDTH];
+fn count(by: &Lanes<BLOCK>, lanes: usize) -> u32 {
+    let mut has_moved = [0; BLOCK];
     for (i, moved) in has_moved.iter_mut().enumerate() {
         *moved = u32::from((by.x[i] != 0.0) | (by.y[i] != 0.0) | (by.z[i] != 0.0));
     }

@@ -1,4 +1,4 @@
-//! The vertices of a body in blocks of sixteen neighbours that hang on the same joints.
+//! The vertices of a body in blocks of neighbours that hang on the same joints.
 
 use std::ops::Range;
 
@@ -8,6 +8,10 @@ use crate::field::lanes::{Lanes, WIDTH};
 use crate::mesh::measure::Bounds;
 use crate::rig::Body;
 
+/// Vertices of a block: two registers full, so that the long chains of operations of one fill the waits of
+/// the other.
+pub(super) const BLOCK: usize = 2 * WIDTH;
+
 /// A vertex that no set can move.
 const NOWHERE: u32 = u32::MAX;
 
@@ -16,20 +20,20 @@ const NOWHERE: u32 = u32::MAX;
 pub(super) struct Layout {
     pub(super) blocks: Vec<Block>,
     influences: Vec<Influence>,
-    /// For each vertex of the body, sixteen times its block plus its lane.
+    /// For each vertex of the body, [`BLOCK`] times its block plus its lane.
     slots: Vec<u32>,
 }
 
-/// Sixteen vertices; where there are fewer the last is repeated.
+/// [`BLOCK`] vertices; where there are fewer the last is repeated.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    vertices: [u32; WIDTH],
+    vertices: [u32; BLOCK],
     /// How many of them count.
     pub(super) count: usize,
     /// Where they were bound.
-    bound: Lanes<WIDTH>,
+    bound: Lanes<BLOCK>,
     /// How much of the effect each takes.
-    pub(super) shares: [f32; WIDTH],
+    pub(super) shares: [f32; BLOCK],
     influences: Range<usize>,
     /// True if every vertex hangs on one joint alone: it is where that joint carries it.
     is_rigid: bool,
@@ -39,7 +43,7 @@ pub(super) struct Block {
 #[derive(Clone, Debug)]
 pub(super) struct Influence {
     pub(super) joint: u16,
-    pub(super) weights: [f32; WIDTH],
+    pub(super) weights: [f32; BLOCK],
 }
 
 impl Layout {
@@ -48,10 +52,10 @@ impl Layout {
         let rows = rows(body, has_sets, shares);
         let mut layout =
             Self { slots: vec![NOWHERE; body.mesh.positions.len()], ..Self::default() };
-        for members in rows.chunks(WIDTH) {
+        for members in rows.chunks(BLOCK) {
             let block = layout.blocks.len();
             for (lane, row) in members.iter().enumerate() {
-                layout.slots[row.vertex as usize] = (block * WIDTH + lane) as u32;
+                layout.slots[row.vertex as usize] = (block * BLOCK + lane) as u32;
             }
             layout.add(body, members, shares);
         }
@@ -59,7 +63,7 @@ impl Layout {
     }
 
     fn add(&mut self, body: &Body, members: &[Row], shares: Option<&[f32]>) {
-        let vertices: [u32; WIDTH] =
+        let vertices: [u32; BLOCK] =
             std::array::from_fn(|lane| members[lane.min(members.len() - 1)].vertex);
         let mut joints: Vec<u16> =
             members.iter().flat_map(|r| r.weights.iter().map(|w| w.0)).collect();
@@ -99,14 +103,14 @@ impl Layout {
     /// Block and lane of a vertex, if sets may move it.
     pub(super) fn place(&self, vertex: usize) -> Option<(usize, usize)> {
         let slot = self.slots[vertex];
-        (slot != NOWHERE).then_some((slot as usize / WIDTH, slot as usize % WIDTH))
+        (slot != NOWHERE).then_some((slot as usize / BLOCK, slot as usize % BLOCK))
     }
 }
 
 impl Block {
     /// Where its vertices are.
     #[inline(always)]
-    pub(super) fn gather(&self, positions: &[Vec3]) -> Lanes<WIDTH> {
+    pub(super) fn gather(&self, positions: &[Vec3]) -> Lanes<BLOCK> {
         let mut lanes = Lanes::ZERO;
         for (lane, &vertex) in self.vertices.iter().enumerate() {
             lanes.set(lane, positions[vertex as usize]);
@@ -119,17 +123,17 @@ impl Block {
     #[inline(always)]
     pub(super) fn beyond_blend(
         &self,
-        at: &Lanes<WIDTH>,
+        at: &Lanes<BLOCK>,
         influences: &[Influence],
         joints: &[Mat4],
-    ) -> Option<Lanes<WIDTH>> {
+    ) -> Option<Lanes<BLOCK>> {
         if self.is_rigid {
             return None;
         }
         let mut beyond = *at;
         for influence in influences {
             let carried = carry(&self.bound, &joints[usize::from(influence.joint)]);
-            for i in 0..WIDTH {
+            for i in 0..BLOCK {
                 beyond.x[i] -= influence.weights[i] * carried.x[i];
                 beyond.y[i] -= influence.weights[i] * carried.y[i];
                 beyond.z[i] -= influence.weights[i] * carried.z[i];
@@ -140,9 +144,9 @@ impl Block {
 
     /// `M x + e`.
     #[inline(always)]
-    pub(super) fn carried(&self, joint: &Mat4, beyond: &Lanes<WIDTH>) -> Lanes<WIDTH> {
+    pub(super) fn carried(&self, joint: &Mat4, beyond: &Lanes<BLOCK>) -> Lanes<BLOCK> {
         let mut lanes = carry(&self.bound, joint);
-        for i in 0..WIDTH {
+        for i in 0..BLOCK {
             lanes.x[i] += beyond.x[i];
             lanes.y[i] += beyond.y[i];
             lanes.z[i] += beyond.z[i];
@@ -152,10 +156,10 @@ impl Block {
 }
 
 #[inline(always)]
-fn carry(x: &Lanes<WIDTH>, m: &Mat4) -> Lanes<WIDTH> {
+fn carry(x: &Lanes<BLOCK>, m: &Mat4) -> Lanes<BLOCK> {
     let (a, b, c, t) = (m.x_axis, m.y_axis, m.z_axis, m.w_axis);
     let mut y = Lanes::ZERO;
-    for i in 0..WIDTH {
+    for i in 0..BLOCK {
         y.x[i] = a.x * x.x[i] + b.x * x.y[i] + c.x * x.z[i] + t.x;
         y.y[i] = a.y * x.x[i] + b.y * x.y[i] + c.y * x.z[i] + t.y;
         y.z[i] = a.z * x.x[i] + b.z * x.y[i] + c.z * x.z[i] + t.z;

@@ -39,7 +39,7 @@
 //!
 //! Where the deformations of several joints are blended, volume is kept only about as well as by the blend
 //! itself, and painted shares scale displacements; the report of a scene measures it, and the exact
-//! correction can restore it. A vertex shares its step count with fifteen neighbours.
+//! correction can restore it. A vertex shares its step count with 31 neighbours.
 //!
 //! # References
 //!
