@@ -152,41 +152,28 @@ fn sides([a, b, c]: &[Lanes<WIDTH>; 3], i: usize) -> ([f64; 3], [f64; 3], [f64; 
 /// Step by step and without a branch, so that the compiler makes vector instructions of it.
 #[inline(always)]
 pub(crate) fn angles_of<const L: usize>(cotangents: &[f32; L]) -> [f32; L] {
-    let mut tangent = [0.0; L];
+    const TAN_OF_EIGHTH: f32 = 0.414_213_57;
+    let mut angles = [0.0; L];
     for i in 0..L {
         let steepness = cotangents[i].abs();
         // The angle to the nearer axis has a tangent of at most one.
-        let (small, large) = if steepness > 1.0 { (1.0, steepness) } else { (steepness, 1.0) };
-        tangent[i] = small / large;
-    }
-    let acute = atan_up_to_one(&tangent);
-    let mut angles = [0.0; L];
-    for i in 0..L {
-        let is_steep = cotangents[i].abs() <= 1.0;
-        let first_quadrant = if is_steep { FRAC_PI_2 - acute[i] } else { acute[i] };
-        angles[i] = if cotangents[i] < 0.0 { PI - first_quadrant } else { first_quadrant };
-    }
-    angles
-}
-
-/// Arc tangent of `0..=1`: the odd polynomial of Cephes' `atanf`, after halving the range.
-#[inline(always)]
-fn atan_up_to_one<const L: usize>(tangent: &[f32; L]) -> [f32; L] {
-    const TAN_OF_EIGHTH: f32 = 0.414_213_57;
-    let mut angle = [0.0; L];
-    for lane in 0..L {
-        let t = tangent[lane];
-        let is_large = t > TAN_OF_EIGHTH;
-        // Both sides of the fraction are chosen, so that there is one division and no branch.
-        let over = if is_large { t - 1.0 } else { t };
-        let under = if is_large { t + 1.0 } else { 1.0 };
-        let offset = if is_large { FRAC_PI_4 } else { 0.0 };
+        let is_flat = steepness > 1.0;
+        let (small, large) = if is_flat { (1.0, steepness) } else { (steepness, 1.0) };
+        // Nearer to the diagonal it is the angle to that. Both sides of the fraction are chosen, so that
+        // there is one division and no branch.
+        let is_diagonal = small > TAN_OF_EIGHTH * large;
+        let over = if is_diagonal { small - large } else { small };
+        let under = if is_diagonal { small + large } else { large };
+        let offset = if is_diagonal { FRAC_PI_4 } else { 0.0 };
+        // The odd polynomial of Cephes' `atanf`.
         let t = over / under;
         let z = t * t;
         let p = ((0.080_537_44 * z - 0.138_776_85) * z + 0.199_777_11) * z - 0.333_329_5;
-        angle[lane] = offset + (p * z * t + t);
+        let acute = offset + (p * z * t + t);
+        let first_quadrant = if is_flat { acute } else { FRAC_PI_2 - acute };
+        angles[i] = if cotangents[i] < 0.0 { PI - first_quadrant } else { first_quadrant };
     }
-    angle
+    angles
 }
 
 #[cfg(test)]

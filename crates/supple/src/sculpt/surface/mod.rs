@@ -277,7 +277,13 @@ impl Surface {
                 &mut local,
                 run,
                 #[inline(always)]
-                |b, x| steps.iter().fold(*x, |x, step| self.stepped(b, &x, step, &past)),
+                |b, x| {
+                    let mut x = *x;
+                    for step in &steps {
+                        x = self.stepped(b, &x, step, &past);
+                    }
+                    x
+                },
             );
             k = next;
             run.report(u64::from(k), u64::from(taken));
