@@ -347,30 +347,50 @@ fn two_balls_flatten_each_other() {
 #[test]
 fn fingers_give_way_to_the_palm() {
     let run = Run::default();
-    let crossings = |itself: &str| {
+    let closed = |itself: &str| {
         let mut player = demo("fist.toml", &[("itself = true", itself)]);
-        let frame = player.at(0.5, &run).unwrap();
+        let frame = player.at(1.0, &run).unwrap();
         let change = frame.report.contacts[0].volume_change;
         assert!(change.abs() < 0.01, "{itself}: the volume changes by {change}");
         let triangles = &player.cast()[0].body.mesh.triangles;
-        self_intersections(&frame.bodies[0].positions, triangles, &run).unwrap().len()
+        let positions = frame.bodies[0].positions.clone();
+        (self_intersections(&positions, triangles, &run).unwrap().len(), positions)
     };
-    let (with, without) = (crossings("itself = true"), crossings("itself = false"));
-    assert!(2 * with < without, "{with} pairs of triangles cross, {without} without contact");
+    let ((with, parted), (without, plain)) = (closed("itself = true"), closed("itself = false"));
+    assert!(with < without, "{with} pairs of triangles cross, {without} without contact");
+    let farthest = parted.iter().zip(&plain).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    assert!(farthest < 0.01, "a fingertip is that thick, {farthest} is moved");
 }
 
-/// Segments in each other that cannot be taken apart well stay as they are.
+/// How far a dent reaches is a matter of taste: it must not tear the hand.
+#[test]
+fn fingers_of_any_softness_stay_in_shape() {
+    let run = Run::default();
+    let places = |settings: &str| {
+        let mut player = demo("fist.toml", &[("softness = 1\nitself = true", settings)]);
+        player.at(0.9, &run).unwrap().bodies[0].positions.clone()
+    };
+    let plain = places("itself = false");
+    for softness in [0.15, 0.4, 3.0] {
+        let parted = places(&format!("softness = {softness}\nitself = true"));
+        let farthest = parted.iter().zip(&plain).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(farthest < 0.01, "softness {softness}: {farthest}");
+    }
+}
+
+/// The hulls of a boxer on his guard are in each other, his skin is not; a fist is.
 #[test]
 fn a_body_that_meets_itself_does_not_swell() {
-    for (zoo, clip, secs) in [("boxer", "guard", 0.25), ("hand", "fist", 1.0)] {
+    for (zoo, clip, secs, touches) in [("boxer", "guard", 0.25, false), ("hand", "fist", 1.0, true)]
+    {
         let mut player = player(&format!(
             "supple = 1\n[time]\nend = 1\n[[asset]]\nzoo = \"{zoo}\"\ntriangles = 4000\n\
              motion = {{ kind = \"keyframes\", clip = \"{clip}\" }}\ncontact = {{ itself = true }}\n"
         ));
         let report = player.at(secs, &Run::default()).unwrap().report;
         let contact = report.contacts[0];
-        assert!(contact.passes > 0, "{zoo} meets itself");
-        assert!(contact.volume_change.abs() < 0.02, "{zoo}: {contact:?}");
+        assert_eq!(contact.moves() || contact.unparted > 0, touches, "{zoo}: {contact:?}");
+        assert!(contact.volume_change.abs() < 0.0101, "{zoo}: {contact:?}");
         let told = report.warnings.iter().any(|w| w.contains("too deep in each other"));
         assert_eq!(told, contact.unparted > 0, "{zoo}: {:?}", report.warnings);
     }

@@ -3,13 +3,13 @@
 use glam::{DAffine3, DMat4, Mat4, Quat, Vec3};
 
 use super::cast::Drive;
+use super::parting::{Meeting, Skin, Unparted};
 use super::{Cast, Load, PlayerError, State};
 use crate::Run;
-use crate::mesh::volume::volume;
 use crate::rig::collider::{Collider, Place, Solid};
 use crate::rig::contact::{
-    Contacts, Meet, Obstacle, Parting, PosedCollider, PosedSegment, Pressure, Report, Segment,
-    Segments, Thing, part, resolve,
+    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, Segments,
+    Thing, resolve,
 };
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::{SUBSTEPS, Stepper};
@@ -43,12 +43,9 @@ struct Soft {
     hulls: Vec<Option<Solid>>,
     /// From bind to the placed rest pose, for each joint.
     rest: Vec<Mat4>,
-    /// Its triangles, if it may meet itself.
-    triangles: Vec<[u32; 3]>,
+    /// Its skin, if it may meet itself.
+    skin: Skin,
 }
-
-/// Two segments of one body are not taken apart if that changes the body's volume by more.
-const MOST_SWELLING: f64 = 0.01;
 
 impl Arena {
     pub(super) fn new(
@@ -205,20 +202,10 @@ impl Arena {
         let softness = soft.contact.softness as f32;
         let alone = |side: &Side| contacts.meets[side.meet as usize].is_within_one_body();
         for side in planes.iter().filter(|s| !alone(s)) {
-            near[side.segment].push(side.obstacle());
+            near[side.segment].push(side.obstacle(1.0));
         }
         let own: Vec<&Side> = planes.iter().filter(|s| alone(s)).collect();
-        let mut before = Report::default();
-        for pair in own.chunks_exact(2) {
-            let parting = Parting {
-                segments: [pair[0].segment, pair[1].segment],
-                sides: [pair[0].obstacle(), pair[1].obstacle()],
-            };
-            match soft.parted(positions, &parting, run) {
-                Some(report) => before = report.after(&before),
-                None => before.unparted += 1,
-            }
-        }
+        let before = soft.part_itself(&own, positions, run);
         resolve(positions, &soft.segments, &near, softness, run).after(&before)
     }
 }
@@ -231,14 +218,18 @@ struct Side {
     place: Place,
     normal: Vec3,
     size: f32,
+    /// How far the other side's hull is beyond the plane.
+    depth: f32,
 }
 
 impl Side {
-    fn obstacle(&self) -> Obstacle<'_> {
+    /// The block, drawn back as far as only a share of the way out is to be gone.
+    fn obstacle(&self, share: f32) -> Obstacle<'_> {
+        let back = (1.0 - share) * self.depth * self.normal;
         Obstacle {
             thing: Thing::Plane(self.meet),
             solid: &self.solid,
-            place: self.place,
+            place: Place { translation: self.place.translation - back, ..self.place },
             size: self.size,
             way_out: Some(self.normal),
             solitary: true,
@@ -264,6 +255,7 @@ fn sides(number: u32, meet: &Meet, body: u32, segments: &[Segment]) -> Vec<Side>
             },
             normal,
             size: 2.0 * meet.radius,
+            depth: 0.5 * meet.depth,
         }
     };
     let above = (meet.above[0] == body).then(|| side(meet.above[1], meet.normal));
@@ -332,28 +324,31 @@ impl Soft {
         let rest = cast.rest_matrices();
         let segments = Segments::new(&cast.body, &rest);
         let hulls = segments.all.iter().map(|s| hull_of(&s.posed(&rest[s.joint]))).collect();
-        let all = &cast.body.mesh.triangles;
-        let triangles = if contact.itself { all.clone() } else { Vec::new() };
-        Some(Self { contact, segments, hulls, rest, triangles })
+        let skin = if contact.itself { Skin::new(&cast.body, &segments) } else { Skin::default() };
+        Some(Self { contact, segments, hulls, rest, skin })
     }
 
-    /// Takes two segments apart; `None`, and nothing moves, if that cannot be done well.
-    fn parted(
-        &self,
-        positions: &mut [Vec3],
-        parting: &Parting<'_>,
-        run: &Run<'_>,
-    ) -> Option<Report> {
-        let mut moved = positions.to_vec();
-        let softness = self.contact.softness as f32;
-        let report = part(&mut moved, &self.segments, parting, softness, run)?;
-        let before = volume(positions, &self.triangles, run);
-        let change = volume(&moved, &self.triangles, run) - before;
-        if change.abs() > MOST_SWELLING * before.abs() {
-            return None;
+    /// Takes segments apart that meet; the sides of each pair follow each other.
+    fn part_itself(&self, sides: &[&Side], positions: &mut [Vec3], run: &Run<'_>) -> Report {
+        let mut report = Report::default();
+        if sides.is_empty() {
+            return report;
         }
-        positions.copy_from_slice(&moved);
-        Some(report)
+        let (softness, whole) = (self.contact.softness as f32, self.skin.volume(positions, run));
+        for pair in sides.chunks_exact(2) {
+            let meeting = Meeting {
+                segments: [pair[0].segment, pair[1].segment],
+                depth: pair[0].depth + pair[1].depth,
+                sides: &|share| [pair[0].obstacle(share), pair[1].obstacle(share)],
+            };
+            let parted =
+                self.skin.part(positions, &self.segments, &meeting, (softness, whole), run);
+            match parted {
+                Ok(parted) => report = parted.after(&report),
+                Err(Unparted) => report.unparted += 1,
+            }
+        }
+        report
     }
 
     fn posed<'a>(

@@ -50,6 +50,7 @@ mod cast;
 pub mod clock;
 mod fingerprint;
 mod guide;
+mod parting;
 mod resample;
 pub mod source;
 pub mod state;

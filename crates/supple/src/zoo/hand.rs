@@ -127,11 +127,14 @@ fn joints() -> Vec<Joint> {
 /// Every finger bent by a share of its range, from 0 to 1.
 fn curl(joints: &[Joint], share: impl Fn(usize) -> f64) -> Pose<'_> {
     let mut pose = Pose::rest(joints);
-    let thumb = DVec3::new(-0.35, -0.75, 0.55).normalize_or_zero();
     for finger in 0..5 {
         let s = share(finger);
-        let (axis, degrees) =
-            if finger == 0 { (thumb, [30.0, 28.0, 40.0]) } else { (DVec3::X, [72.0, 88.0, 55.0]) };
+        // The thumb makes way to its side.
+        let (axis, degrees) = if finger == 0 {
+            (DVec3::NEG_Z, [16.0, 8.0, 6.0])
+        } else {
+            (DVec3::X, [76.0, 90.0, 48.0])
+        };
         for (k, angle) in degrees.into_iter().enumerate() {
             pose.turn(THUMB + 3 * finger + k, axis, s * angle);
         }
