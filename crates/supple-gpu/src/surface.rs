@@ -111,5 +111,6 @@ fn pipeline(
         targets: &[replace(NORMAL), replace(COLOR)],
         depth: Some(Depth::NEARER),
         samples: gpu.samples,
+        cull: None,
     })
 }
