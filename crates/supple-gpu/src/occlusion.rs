@@ -104,7 +104,7 @@ impl OcclusionPass {
         light: &wgpu::TextureView,
     ) {
         let Input { sketch, shadow_map, veil, passed, veiled, window } = input;
-        let views = [&sketch.depth, &sketch.normal, *shadow_map, *veil, *passed];
+        let views = [&sketch.depth, &sketch.surface, *shadow_map, *veil, *passed];
         let group = gpu.group(&self.layout, &views.map(wgpu::BindingResource::TextureView));
         let open = onto(light, None, wgpu::LoadOp::Clear(OPEN));
         let mut pass = begin(encoder, "occlusion", &[open], None);

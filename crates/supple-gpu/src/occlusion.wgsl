@@ -1,7 +1,7 @@
 // How much light arrives: soft shadows of the key light, and ambient obscurance.
 
 @group(1) @binding(0) var depth_map: Samples;
-@group(1) @binding(1) var normal_map: WholeSamples;
+@group(1) @binding(1) var surface_map: WholeSamples;
 @group(1) @binding(2) var shadow_map: texture_2d<f32>;
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
@@ -102,7 +102,7 @@ fn arriving(pixel: vec2i, depth: f32) -> vec4f {
         return vec4f(1.0);
     }
     let spiral = pattern(pixel);
-    let n = from_whole(textureLoad(normal_map, pixel, 0).rg);
+    let n = from_whole(textureLoad(surface_map, pixel, 0).rg);
     let in_view = view_position(vec2f(pixel) + 0.5 + FIRST_SAMPLE, distance_of(depth));
     let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
     // The floor beyond the reach of the bodies is open.

@@ -51,7 +51,6 @@ impl ShadePass {
             layout: gpu.layout(&[
                 samples,
                 loaded_whole_samples(gpu.samples),
-                samples,
                 loaded_whole_samples(1),
                 LOADED,
             ]),
@@ -85,8 +84,8 @@ impl ShadePass {
         input: &Input<'_>,
         picture: &wgpu::TextureView,
     ) {
-        let SurfaceTargets { depth, normal, color } = input.sketch;
-        let views = [depth, normal, color, input.occlusion, input.veil];
+        let SurfaceTargets { depth, surface } = input.sketch;
+        let views = [depth, surface, input.occlusion, input.veil];
         let group = gpu.group(&self.layout, &views.map(wgpu::BindingResource::TextureView));
         let mut pass = begin(encoder, "shade", &[onto(picture, None, clear(0.0))], None);
         pass.set_bind_group(0, frame, &[]);

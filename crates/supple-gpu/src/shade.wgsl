@@ -1,12 +1,11 @@
 // The picture: the sketch is lit, transparent bodies come over it, highlights are rolled off.
 
 @group(1) @binding(0) var depth_map: Samples;
-@group(1) @binding(1) var normal_map: WholeSamples;
-@group(1) @binding(2) var color_map: Samples;
+@group(1) @binding(1) var surface_map: WholeSamples;
 // The distance looked at; and in eight bits each how much of the key light arrives in red, green and blue,
 // and in seven how much of the light from everywhere, and whether the surface is level.
-@group(1) @binding(3) var occlusion_map: texture_2d<u32>;
-@group(1) @binding(4) var veil_map: texture_2d<f32>;
+@group(1) @binding(2) var occlusion_map: texture_2d<u32>;
+@group(1) @binding(3) var veil_map: texture_2d<f32>;
 
 // The light that arrives at a surface with normal `n` at distance `d`: the mean over the 4 × 4 pattern
 // of the occlusion pass, of the pixels that show the same plane. If none does, the pixel nearest in
@@ -94,7 +93,8 @@ fn opaque_light(pixel: vec2i, behind: vec3f) -> vec4f {
         var seen = Seen(0.0, vec3f(0.0), vec3f(0.0), 0.0, 0.0);
         for (var t = s; t < samples; t++) {
             let depth = textureLoad(depth_map, pixel, i32(t)).r;
-            let color = textureLoad(color_map, pixel, i32(t));
+            let stored = textureLoad(surface_map, pixel, i32(t));
+            let color = vec4f((stored.bbaa >> vec4u(8u, 0u, 8u, 0u)) & vec4u(255u)) / 255.0;
             let there = distance_of(depth);
             let free = (done & (1u << t)) == 0u && depth < NOTHING;
             if free && seen.samples == 0.0 {
@@ -104,7 +104,7 @@ fn opaque_light(pixel: vec2i, behind: vec3f) -> vec4f {
             if free && abs(there - seen.distance) < tolerance_at(there) && color.a == seen.bits {
                 // One is enough of the floor.
                 if color.a > 0.0 || seen.samples == 0.0 {
-                    seen.normal += from_whole(textureLoad(normal_map, pixel, i32(t)).rg);
+                    seen.normal += from_whole(stored.rg);
                 }
                 seen.color += color.rgb * color.rgb;
                 seen.samples += 1.0;

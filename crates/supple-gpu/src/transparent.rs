@@ -33,7 +33,7 @@ use crate::device::{
     with_samples,
 };
 use crate::draws::{Features, Kind, Uploaded, VERTEX_LAYOUT};
-use crate::surface::{NORMAL, SurfaceTargets};
+use crate::surface::{SURFACE, SurfaceTargets};
 
 pub(crate) const GATHER: &str = concat!(
     include_str!("frame.wgsl"),
@@ -183,7 +183,7 @@ impl TransparentPass {
             vertex: "place",
             fragment: Some(if gpu.samples > 1 { "gather_samples" } else { "gather_single" }),
             buffers: &[Some(VERTEX_LAYOUT)],
-            targets: &[untouched(NORMAL)],
+            targets: &[untouched(SURFACE)],
             // The shader compares with the opaque bodies itself, for each sample.
             depth: None,
             samples: gpu.samples,
@@ -226,7 +226,7 @@ impl TransparentPass {
         for (band, [y, rows]) in input.targets.rows().enumerate() {
             encoder.clear_buffer(heads, 0, None);
             // A pass needs something to draw on; this one is not changed.
-            let stand_in = onto(&input.sketch.normal, None, wgpu::LoadOp::Load);
+            let stand_in = onto(&input.sketch.surface, None, wgpu::LoadOp::Load);
             {
                 let mut pass = begin(encoder, "gather", &[stand_in], None);
                 pass.set_scissor_rect(0, y, size[0], rows);
