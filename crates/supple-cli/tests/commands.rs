@@ -246,6 +246,19 @@ fn render_draws_points_and_names_those_it_cannot() {
 }
 
 #[test]
+fn render_says_when_there_is_nothing_to_see() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("line.obj"), "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").unwrap();
+    fs::write(at.join("point.obj"), "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n").unwrap();
+    for mesh in ["line.obj", "point.obj"] {
+        let drawn = supple(at, &["render", mesh, "-o", "o.png", "--size", "96x64"]);
+        let said = String::from_utf8_lossy(&drawn.stderr);
+        assert!(drawn.status.success() && said.contains("nothing to see"), "{mesh}: {said}");
+    }
+}
+
+#[test]
 fn render_shows_how_bodies_are_moved() {
     const SCENE: &str = r#"
         supple = 1

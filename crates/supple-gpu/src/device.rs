@@ -242,6 +242,8 @@ pub(crate) struct Recipe<'a> {
     pub(crate) targets: &'a [Option<wgpu::ColorTargetState>],
     pub(crate) depth: Option<Depth>,
     pub(crate) samples: u32,
+    /// Which triangles are left out.
+    pub(crate) cull: Option<wgpu::Face>,
 }
 
 /// How a pipeline uses the depth buffer.
@@ -282,7 +284,7 @@ impl Gpu {
                 compilation_options: wgpu::PipelineCompilationOptions::default(),
                 buffers: recipe.buffers,
             },
-            primitive: wgpu::PrimitiveState::default(),
+            primitive: wgpu::PrimitiveState { cull_mode: recipe.cull, ..Default::default() },
             depth_stencil,
             multisample: wgpu::MultisampleState { count: recipe.samples, ..Default::default() },
             fragment: recipe.fragment.map(|entry| wgpu::FragmentState {

@@ -8,7 +8,7 @@ use supple::asset::Alpha;
 
 use crate::colormap;
 use crate::device::{Gpu, SAMPLED, SAMPLER, uniform};
-use crate::geometry::{Geometry, Vertex};
+use crate::geometry::{self, Geometry, Vertex};
 use crate::picture::Image;
 use crate::texture::Texture;
 use crate::view::{Body, MAX_CONTOURS, Paint};
@@ -75,6 +75,9 @@ impl Features {
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
     pub(crate) kind: Kind,
+    /// True if it is part of a body without holes: light that it keeps away, its side towards the light
+    /// keeps away.
+    pub(crate) closed: bool,
     features: Features,
     indices: Range<u32>,
     first_vertex: i32,
@@ -85,6 +88,7 @@ pub(crate) struct Draw {
 /// How a run of triangles looks.
 struct Look {
     kind: Kind,
+    closed: bool,
     features: Features,
     block: Block,
     texture: Option<Arc<Texture>>,
@@ -119,6 +123,17 @@ impl Room {
         gpu.queue.write_buffer(buffer, 0, bytes);
         buffer
     }
+
+    /// Replaces what is in it, for shaders to read.
+    pub(crate) fn group(
+        &mut self,
+        gpu: &Gpu,
+        layout: &wgpu::BindGroupLayout,
+        bytes: &[u8],
+    ) -> wgpu::BindGroup {
+        let buffer = self.write(gpu, bytes);
+        gpu.group(layout, &[buffer.as_entire_binding()])
+    }
 }
 
 /// Draws in the making, still in main memory.
@@ -143,16 +158,21 @@ impl DrawList {
         let painted_alpha = geometry.vertices.iter().any(|v| v.color[3] < 255);
         self.vertices.extend(geometry.vertices);
         self.indices.extend(geometry.indices);
+        let paint_of = |material: Option<u32>| {
+            material.and_then(|m| body.paints.get(m as usize)).unwrap_or(&body.paint)
+        };
+        let kind_of = |material| kind_of(body, paint_of(material), painted_alpha);
+        let solid = runs.iter().all(|(_, m)| matches!(kind_of(*m), Kind::Plain | Kind::Rich));
+        let closed = solid && geometry::is_closed(&body.mesh.triangles);
         for (triangles, material) in runs {
-            let paint = material.and_then(|m| body.paints.get(m as usize)).unwrap_or(&body.paint);
-            let kind = kind_of(body, paint, painted_alpha);
+            let (paint, kind) = (paint_of(material), kind_of(material));
             let features = Features {
                 textured: paint.texture.is_some(),
                 mapped: body.field.is_some(),
                 wired: body.wireframe.is_some(),
             };
             let texture = paint.texture.clone();
-            let look = Look { kind, features, block: block(body, paint, kind), texture };
+            let look = Look { kind, closed, features, block: block(body, paint, kind), texture };
             self.push(triangles, start, look);
         }
     }
@@ -170,7 +190,8 @@ impl DrawList {
             ..bytemuck::Zeroable::zeroed()
         };
         let (kind, features) = (Kind::Ground, Features::default());
-        self.push(triangles, start, Look { kind, features, block: plain, texture: None });
+        let look = Look { kind, closed: false, features, block: plain, texture: None };
+        self.push(triangles, start, look);
     }
 
     fn push(&mut self, triangles: Range<u32>, start: (usize, usize), look: Look) {
@@ -192,6 +213,7 @@ impl DrawList {
         let indices = first + 3 * triangles.start..first + 3 * triangles.end;
         self.draws.push(Draw {
             kind: look.kind,
+            closed: look.closed,
             features: look.features,
             indices,
             first_vertex: start.0 as i32,
@@ -355,7 +377,11 @@ impl Store {
 
 impl Uploaded {
     pub(crate) fn has(&self, kind: Kind) -> bool {
-        self.draws.iter().any(|d| d.kind == kind)
+        self.any(|draw| draw.kind == kind)
+    }
+
+    pub(crate) fn any(&self, wanted: impl Fn(&Draw) -> bool) -> bool {
+        self.draws.iter().any(wanted)
     }
 
     /// What all draws of some kinds need together.
@@ -366,9 +392,18 @@ impl Uploaded {
 
     /// Records the draws of some kinds; pipeline and the other bind groups are set already.
     pub(crate) fn record(&self, pass: &mut wgpu::RenderPass<'_>, wanted: impl Fn(Kind) -> bool) {
+        self.record_draws(pass, |draw| wanted(draw.kind));
+    }
+
+    /// Records some of the draws.
+    pub(crate) fn record_draws(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        wanted: impl Fn(&Draw) -> bool,
+    ) {
         pass.set_vertex_buffer(0, self.vertices.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
-        for draw in self.draws.iter().filter(|d| wanted(d.kind)) {
+        for draw in self.draws.iter().filter(|d| wanted(d)) {
             pass.set_bind_group(1, &self.groups[draw.texture], &[draw.block]);
             pass.draw_indexed(draw.indices.clone(), draw.first_vertex, 0..1);
         }

@@ -5,7 +5,7 @@
 //! with the camera's heading, so every view of a turntable is well lit.
 
 use glam::camera::rh::proj::directx;
-use glam::{Mat4, UVec4, Vec3, Vec4};
+use glam::{Mat4, UVec4, Vec2, Vec3, Vec4};
 
 use supple::mesh::measure::Bounds;
 
@@ -25,7 +25,7 @@ const OBSCURANCE_REL_RADIUS: f32 = 0.2;
 const OBSCURANCE: f32 = 2.6;
 
 /// Taps of obscurance, of the search for what blocks the key light, and of the filter of shadows.
-const TAPS: [u32; 3] = [12, 16, 28];
+const TAPS: [u32; 3] = [12, 14, 20];
 
 /// Share of the floor's light that is key light.
 const FLOOR_KEY_SHARE: f32 = 0.5;
@@ -120,7 +120,59 @@ pub(crate) fn heading(view: &View<'_>) -> (Vec3, Vec3) {
     (right, up.cross(right).try_normalize().unwrap_or(-back))
 }
 
+/// Unit vector towards the key light.
+pub(crate) fn key_light(view: &View<'_>) -> Vec3 {
+    let (right, away) = heading(view);
+    (-0.62 * right + up_of(view) - 0.62 * away).normalize_or_zero()
+}
+
+/// A part of a picture, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    left: u32,
+    top: u32,
+    width: u32,
+    height: u32,
+}
+
+impl Window {
+    /// All of a picture.
+    pub(crate) fn whole([width, height]: [u32; 2]) -> Self {
+        Self { left: 0, top: 0, width, height }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.width == 0 || self.height == 0
+    }
+
+    /// Keeps a pass from drawing outside.
+    pub(crate) fn limit(&self, pass: &mut wgpu::RenderPass<'_>) {
+        pass.set_scissor_rect(self.left, self.top, self.width, self.height);
+    }
+}
+
 impl Frame {
+    /// The part of a picture of `size` in which everything between the points is; all of it if one is
+    /// beside or behind the camera.
+    pub(crate) fn window(&self, points: impl Iterator<Item = Vec3>, size: [u32; 2]) -> Window {
+        let (mut lo, mut hi) = (Vec2::splat(f32::INFINITY), Vec2::splat(f32::NEG_INFINITY));
+        for p in points {
+            let clip = self.clip_from_world * p.extend(1.0);
+            if clip.w <= 0.0 {
+                return Window::whole(size);
+            }
+            let at = clip.truncate().truncate() / clip.w;
+            (lo, hi) = (lo.min(at), hi.max(at));
+        }
+        let pixels = |share: f32, count: u32, grow: f32| {
+            ((0.5 + 0.5 * share) * count as f32 + grow).clamp(0.0, count as f32) as u32
+        };
+        let [width, height] = size;
+        let (left, right) = (pixels(lo.x, width, -1.0), pixels(hi.x, width, 2.0));
+        let (top, bottom) = (pixels(-hi.y, height, -1.0), pixels(-lo.y, height, 2.0));
+        Window { left, top, width: right.saturating_sub(left), height: bottom.saturating_sub(top) }
+    }
+
     pub(crate) fn new(
         view: &View<'_>,
         extent: &Extent,
@@ -133,7 +185,7 @@ impl Frame {
         let (right, away) = heading(view);
         let up = up_of(view);
         let towards = |r: f32, u: f32, b: f32| (r * right + u * up - b * away).normalize_or_zero();
-        let key = towards(-0.62, 1.0, 0.62);
+        let key = key_light(view);
         let (shadow_from_world, texel, depth) = shadow_box(key, up, points, extent);
         let [w, h] = view.size.map(|s| s as f32);
         let perspective = matches!(camera.projection, Projection::Perspective { .. });
@@ -230,4 +282,50 @@ fn shadow_box(
 
 fn steady_up(key: Vec3, up: Vec3) -> Vec3 {
     if key.cross(up).length() > 1e-3 { up } else { key.any_orthonormal_vector() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::camera::Camera;
+
+    fn frame_from(eye: Vec3) -> Frame {
+        let camera = Camera {
+            eye,
+            target: Vec3::ZERO,
+            up: Vec3::Y,
+            projection: Projection::Perspective { fov_y: 1.0 },
+        };
+        let view = View::through(camera, SIZE);
+        let extent = Extent::of(&view, std::iter::once(Vec3::ZERO));
+        Frame::new(&view, &extent, std::iter::once(Vec3::ZERO), 4)
+    }
+
+    const SIZE: [u32; 2] = [200, 100];
+
+    #[test]
+    fn the_window_holds_the_points_and_little_more() {
+        let frame = frame_from(3.0 * Vec3::Z);
+        let window = frame.window([Vec3::ZERO, Vec3::X].into_iter(), SIZE);
+        assert!((98..=100).contains(&window.left), "{window:?} begins at the first point");
+        // The height of a picture at distance 3 is 6 tan ½.
+        let right = 100.0 + 100.0 / (6.0 * 0.5_f32.tan());
+        let end = (window.left + window.width) as f32;
+        assert!((right..right + 3.0).contains(&end), "{window:?} ends at {end}, not {right}");
+        assert!((48..=50).contains(&window.top) && window.height <= 4, "{window:?}");
+    }
+
+    #[test]
+    fn a_point_behind_the_camera_opens_the_whole_window() {
+        let frame = frame_from(3.0 * Vec3::Z);
+        let window = frame.window([Vec3::ZERO, 4.0 * Vec3::Z].into_iter(), SIZE);
+        assert_eq!(window, Window::whole(SIZE));
+    }
+
+    #[test]
+    fn a_window_of_nothing_is_empty() {
+        let frame = frame_from(3.0 * Vec3::Z);
+        assert!(frame.window(std::iter::empty(), SIZE).is_empty());
+        assert!(frame.window(std::iter::once(100.0 * Vec3::X), SIZE).is_empty());
+    }
 }

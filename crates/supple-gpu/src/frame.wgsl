@@ -40,7 +40,7 @@ struct Frame {
     // Taps of obscurance, of the search for blockers and of the filter of shadows; samples a pixel. Not
     // constants: loops of a known length are unrolled by drivers, which takes them seconds.
     taps: vec4u,
-    // Lights, pixels over which the light that arrives is averaged, sides of a sheet.
+    // Lights, pixels over which the light that arrives is averaged, sides of a sheet, and 0.
     counts: vec4u,
 }
 

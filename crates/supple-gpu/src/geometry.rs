@@ -4,6 +4,8 @@
 //! places is drawn with the vertices it has. Bodies with a wireframe or flat shading have three
 //! vertices a triangle.
 
+use std::cmp::Ordering;
+
 use glam::{Mat3, Vec2, Vec3};
 use supple::Run;
 use supple::mesh::attribute::{COLOR, NORMAL, UV};
@@ -279,6 +281,27 @@ impl Normals {
     }
 }
 
+/// True if every edge is passed as often in one direction as in the other: a surface without a border.
+pub(crate) fn is_closed(triangles: &[[u32; 3]]) -> bool {
+    // A sum of one random number an edge, added one way and taken off the other. By chance it is zero
+    // once in 2⁶⁴ meshes.
+    let random = |a: u32, b: u32| {
+        let z = (u64::from(a) << 32 | u64::from(b)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let signed = |a: u32, b: u32| match a.cmp(&b) {
+        Ordering::Less => random(a, b),
+        Ordering::Equal => 0,
+        Ordering::Greater => random(b, a).wrapping_neg(),
+    };
+    let sum = |sum: u64, &[a, b, c]: &[u32; 3]| {
+        sum.wrapping_add(signed(a, b)).wrapping_add(signed(b, c)).wrapping_add(signed(c, a))
+    };
+    triangles.iter().fold(0, sum) == 0
+}
+
 /// Vertices with more corners than this have no creases.
 const LARGE_FAN: usize = 64;
 
@@ -479,6 +502,16 @@ mod tests {
         let at = |t: usize, k: usize| geometry.vertices[geometry.indices[t][k] as usize];
         assert_eq!(at(0, 1).position, at(1, 1).position);
         assert_eq!((at(0, 1).uv[0], at(1, 1).uv[0]), (1.0, 4.0));
+    }
+
+    #[test]
+    fn a_border_is_noticed() {
+        let cube = cube();
+        assert!(is_closed(&cube.triangles));
+        assert!(!is_closed(&cube.triangles[1..]), "a triangle is missing");
+        let mut turned = cube.triangles;
+        turned[0].swap(1, 2);
+        assert!(!is_closed(&turned), "a triangle faces the wrong way");
     }
 
     #[test]

@@ -17,10 +17,10 @@
 use std::sync::OnceLock;
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, loaded_whole_samples, onto,
-    with_samples, with_veil,
+    Gpu, LOADED, Recipe, begin, loaded_samples, loaded_whole_samples, onto, replace, with_samples,
+    with_veil,
 };
-use crate::shadow::ShadowPass;
+use crate::frame::Window;
 use crate::surface::SurfaceTargets;
 
 pub(crate) const SHADER: &str = concat!(
@@ -30,8 +30,15 @@ pub(crate) const SHADER: &str = concat!(
     include_str!("occlusion.wgsl")
 );
 
-/// Share of the key light that arrives, in red, green and blue, and openness.
-pub(crate) const LIGHT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+/// The distance of what a pixel shows, and the light that arrives there: the share of the key light in
+/// red, green and blue, and openness, in eight bits each.
+pub(crate) const LIGHT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
+
+/// All light arrives, far away.
+const OPEN: wgpu::Color = wgpu::Color { r: FAR_AWAY, g: u32::MAX as f64, b: 0.0, a: 0.0 };
+
+/// The bits of 1e30 in single precision.
+const FAR_AWAY: f64 = 0x7149_f2ca_u32 as f64;
 
 /// The pipelines, built when a picture first needs them.
 #[derive(Debug)]
@@ -42,6 +49,18 @@ pub(crate) struct OcclusionPass {
     veiled: OnceLock<wgpu::RenderPipeline>,
     frame_layout: wgpu::BindGroupLayout,
     layout: wgpu::BindGroupLayout,
+}
+
+/// What is looked at: the sketch, and what the key light sees.
+pub(crate) struct Input<'a> {
+    pub(crate) sketch: &'a SurfaceTargets,
+    pub(crate) shadow_map: &'a wgpu::TextureView,
+    pub(crate) veil: &'a wgpu::TextureView,
+    pub(crate) passed: &'a wgpu::TextureView,
+    /// True if there are transparent bodies.
+    pub(crate) veiled: bool,
+    /// The part of the picture that shows something.
+    pub(crate) window: Window,
 }
 
 impl OcclusionPass {
@@ -67,9 +86,10 @@ impl OcclusionPass {
                 vertex: "cover",
                 fragment: Some("occlude"),
                 buffers: &[],
-                targets: &[cover(LIGHT)],
+                targets: &[replace(LIGHT)],
                 depth: None,
                 samples: 1,
+                cull: None,
             })
         })
     }
@@ -80,15 +100,21 @@ impl OcclusionPass {
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         frame: &wgpu::BindGroup,
-        (sketch, shadow): (&SurfaceTargets, &ShadowPass),
+        input: &Input<'_>,
         light: &wgpu::TextureView,
     ) {
-        let views = [&sketch.depth, &sketch.normal, &shadow.map, &shadow.veil, &shadow.passed];
+        let Input { sketch, shadow_map, veil, passed, veiled, window } = input;
+        let views = [&sketch.depth, &sketch.surface, *shadow_map, *veil, *passed];
         let group = gpu.group(&self.layout, &views.map(wgpu::BindingResource::TextureView));
-        let mut pass = begin(encoder, "occlusion", &[onto(light, None, clear(1.0))], None);
+        let open = onto(light, None, wgpu::LoadOp::Clear(OPEN));
+        let mut pass = begin(encoder, "occlusion", &[open], None);
+        if window.is_empty() {
+            return;
+        }
+        window.limit(&mut pass);
         pass.set_bind_group(0, frame, &[]);
         pass.set_bind_group(1, &group, &[]);
-        pass.set_pipeline(self.pipeline(gpu, shadow.veiled));
+        pass.set_pipeline(self.pipeline(gpu, *veiled));
         pass.draw(0..3, 0..1);
     }
 }

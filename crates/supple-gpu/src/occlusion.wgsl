@@ -1,7 +1,7 @@
 // How much light arrives: soft shadows of the key light, and ambient obscurance.
 
 @group(1) @binding(0) var depth_map: Samples;
-@group(1) @binding(1) var normal_map: WholeSamples;
+@group(1) @binding(1) var surface_map: WholeSamples;
 @group(1) @binding(2) var shadow_map: texture_2d<f32>;
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
@@ -84,16 +84,26 @@ fn openness_and(open: f32, n: vec3f) -> f32 {
     return (round(open * 127.0) * 2.0 + f32(is_level(n))) / 255.0;
 }
 
+// The distance of what was looked at, and the light that arrives there in four times eight bits.
 @fragment
-fn occlude(@builtin(position) at: vec4f) -> @location(0) vec4f {
+fn occlude(@builtin(position) at: vec4f) -> @location(0) vec2u {
+    // Never; but a shader that may leave a pixel out is compiled once by the software driver, and one
+    // that may not twice, for whole tiles and for edges.
+    if frame.counts.w != 0u {
+        discard;
+    }
     let pixel = vec2i(at.xy);
     let depth = textureLoad(depth_map, pixel, 0).r;
+    return vec2u(bitcast<u32>(distance_of(depth)), pack4x8unorm(arriving(pixel, depth)));
+}
+
+fn arriving(pixel: vec2i, depth: f32) -> vec4f {
     if depth >= NOTHING {
         return vec4f(1.0);
     }
     let spiral = pattern(pixel);
-    let n = from_whole(textureLoad(normal_map, pixel, 0).rg);
-    let in_view = view_position(at.xy + FIRST_SAMPLE, distance_of(depth));
+    let n = from_whole(textureLoad(surface_map, pixel, 0).rg);
+    let in_view = view_position(vec2f(pixel) + 0.5 + FIRST_SAMPLE, distance_of(depth));
     let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;
     // The floor beyond the reach of the bodies is open.
     var open = 1.0;

@@ -373,6 +373,7 @@ impl OverlayPass {
             targets: &[Some(target)],
             depth: None,
             samples: 1,
+            cull: None,
         });
         Self { ink, layout, room: Room::new(wgpu::BufferUsages::VERTEX) }
     }

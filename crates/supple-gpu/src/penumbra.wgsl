@@ -59,8 +59,9 @@ fn key_visibility(r: Receiver, spiral: Spiral, taps: vec2u) -> f32 {
     var depth = 0.0;
     for (var i = 0u; i < taps.x + taps.y; i++) {
         if i == taps.x {
-            if blockers == 0.0 {
-                return 1.0;
+            // Nothing is in the way, or everything is: the filter is never wider than the search.
+            if blockers == 0.0 || blockers == f32(taps.x) {
+                return select(0.0, 1.0, blockers == 0.0);
             }
             let gap = (r.at.z - depth / blockers) * frame.shadow.y;
             width = clamp(softness * gap / map_width, 1.5 / frame.shadow.z, widest);

@@ -5,11 +5,11 @@ use supple::TriMesh;
 
 use crate::device::{Gpu, OpenError, uniform};
 use crate::draws::{DrawList, Kind, Room, Store, Uploaded};
-use crate::frame::{Extent, Frame};
+use crate::frame::{Extent, Frame, Window};
 use crate::geometry::{self, Geometry, Unfit};
 use crate::ground;
 use crate::legend;
-use crate::occlusion::{LIGHT, OcclusionPass};
+use crate::occlusion::{self, LIGHT, OcclusionPass};
 use crate::overlay::{self, OverlayPass};
 use crate::picture::Image;
 use crate::shade::{self, PICTURE, ShadePass};
@@ -100,6 +100,7 @@ pub struct Renderer {
     /// Made when the first overlay comes.
     overlay: Option<OverlayPass>,
     targets: Option<Targets>,
+    crowded_pixels: u64,
 }
 
 /// What is drawn on, for one size of picture.
@@ -136,15 +137,20 @@ impl Targets {
 /// pictures: the software driver has shaders of their own for textures of such sizes.
 const WARM_UP_SIZE: [u32; 2] = [20, 12];
 
+/// How far transparent bodies stand above the floor, as a share of the scene's radius. What lies in the
+/// plane of an opaque surface is hidden by it: of a body on the floor, triangles here and there would be.
+const GAP_REL_RADIUS: f32 = 0.0015;
+
 /// What one picture is drawn from.
 struct Prepared {
     extent: Extent,
     frame: Frame,
     bodies: Uploaded,
+    window: Window,
 }
 
-/// Bytes after the rows of the readback buffer: the number of transparent fragments of each band.
-const COUNTS: u64 = 4 * transparent::MAX_BANDS as u64;
+/// Bytes after the rows of the readback buffer: what was counted of the transparent fragments.
+const COUNTS: u64 = transparent::COUNTS_BYTES;
 
 /// Bytes of a row in the readback buffer.
 fn row_bytes(width: u32) -> u32 {
@@ -169,6 +175,7 @@ impl Renderer {
             shade: ShadePass::new(&gpu, &frame_layout),
             overlay: None,
             targets: None,
+            crowded_pixels: 0,
             frame_room: Room::new(wgpu::BufferUsages::UNIFORM),
             frame_layout,
             store,
@@ -178,14 +185,16 @@ impl Renderer {
         Ok(renderer)
     }
 
-    /// Lets the driver compile the first half of what nearly every picture needs while its bodies are
-    /// still being prepared: it does so when it first draws, on a thread of its own.
+    /// Lets the driver compile what nearly every picture needs while the bodies of the first one are still
+    /// being loaded: it does so when it first draws, on a thread of its own.
     fn warm_up(&mut self) {
-        let triangle = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
-        let view = View::of(vec![Body::new(&triangle)], WARM_UP_SIZE);
-        // A triangle can be drawn; if not, the first picture will tell.
+        // Closed, as most bodies are.
+        let both_sides = vec![[0, 1, 2], [0, 2, 1]];
+        let leaf = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], both_sides);
+        let view = View::of(vec![Body::new(&leaf)], WARM_UP_SIZE);
+        // It can be drawn; if not, the first picture will tell.
         if let Ok(prepared) = self.prepare(&view) {
-            self.sketch(&view, &prepared);
+            self.draw(&view, &prepared);
         }
     }
 
@@ -201,6 +210,13 @@ impl Renderer {
         self.gpu.info.device_type == wgpu::DeviceType::Cpu
     }
 
+    /// The most pixels of a picture so far in which so many transparent layers lie over each other that only
+    /// the nearest 64 are exact. The rest is drawn as one layer of their mean colour.
+    #[must_use]
+    pub fn crowded_pixels(&self) -> u64 {
+        self.crowded_pixels
+    }
+
     /// Takes a picture, with its legends and labels.
     ///
     /// # Errors
@@ -211,12 +227,16 @@ impl Renderer {
         let moved = view.moved_near();
         let near = moved.as_ref().unwrap_or(view);
         let prepared = self.prepare(near)?;
+        let frame = self.draw(near, &prepared);
         let mut image = loop {
-            self.draw(near, &prepared);
-            let (image, fragments) = self.read_back()?;
-            if self.has_room(fragments)? {
+            let (image, counted) = self.read_back()?;
+            if self.has_room(counted.fragments)? {
+                self.crowded_pixels = self.crowded_pixels.max(counted.crowded_pixels);
                 break image;
             }
+            let mut encoder = self.gpu.encoder();
+            self.develop(near, &prepared, &frame, &mut encoder);
+            self.gpu.queue.submit([encoder.finish()]);
         };
         legend::annotate(&mut image, view);
         Ok(image)
@@ -229,9 +249,16 @@ impl Renderer {
             list.add_body(body, Geometry::new(body));
         }
         let points = list.vertices.iter().map(|v| Vec3::from(v.position));
-        let extent = Extent::of(view, points.clone());
-        let frame = Frame::new(view, &extent, points, self.gpu.samples);
-        list.add_ground(ground::sheet(view, &extent));
+        let mut extent = Extent::of(view, points.clone());
+        if list.draws.iter().any(|draw| draw.kind == Kind::Transparent) {
+            extent.floor -= GAP_REL_RADIUS * extent.radius;
+        }
+        let frame = Frame::new(view, &extent, points.clone(), self.gpu.samples);
+        let overlays = view.overlays.iter().flat_map(|overlay| overlay.points());
+        let floor = ground::sheet(view, &extent, points.clone().chain(overlays));
+        let corners = floor.vertices.iter().map(|v| Vec3::from(v.position));
+        let window = frame.window(points.chain(corners), view.size);
+        list.add_ground(floor);
         let (needed, allowed) = (list.largest_buffer(), self.gpu.device.limits().max_buffer_size);
         if needed > allowed || list.indices.len() > u32::MAX as usize / 3 {
             return Err(RenderError::TooMuch { needed, allowed });
@@ -242,7 +269,7 @@ impl Renderer {
         if bodies.has(Kind::Transparent) && pixels > allowed {
             return Err(RenderError::TooLargeForLayers { pixels, allowed });
         }
-        Ok(Prepared { extent, frame, bodies })
+        Ok(Prepared { extent, frame, bodies, window })
     }
 
     fn check(&self, view: &View<'_>) -> Result<(), RenderError> {
@@ -271,42 +298,60 @@ impl Renderer {
         Ok(())
     }
 
-    /// Records and submits all passes, in two halves: a software driver fills the triangles of the
-    /// first while it compiles the second.
-    fn draw(&mut self, view: &View<'_>, prepared: &Prepared) {
-        let frame = self.sketch(view, prepared);
-        self.develop(view, prepared, &frame);
+    /// Records and submits all passes, in one go: the software driver makes whoever submits more wait until
+    /// it is done with what it has.
+    fn draw(&mut self, view: &View<'_>, prepared: &Prepared) -> wgpu::BindGroup {
+        let mut encoder = self.gpu.encoder();
+        let frame = self.sketch(view, prepared, &mut encoder);
+        self.develop(view, prepared, &frame, &mut encoder);
+        self.gpu.queue.submit([encoder.finish()]);
+        frame
     }
 
     /// The first half: what is seen, and how much light arrives there.
-    fn sketch(&mut self, view: &View<'_>, prepared: &Prepared) -> wgpu::BindGroup {
-        let Prepared { frame, bodies, .. } = prepared;
+    fn sketch(
+        &mut self,
+        view: &View<'_>,
+        prepared: &Prepared,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> wgpu::BindGroup {
+        let Prepared { frame, bodies, window, .. } = prepared;
         let gpu = &self.gpu;
         if self.targets.as_ref().is_none_or(|t| t.size != view.size) {
             self.targets = None;
         }
         let targets = self.targets.get_or_insert_with(|| Targets::new(gpu, view.size));
-        let buffer = self.frame_room.write(gpu, bytemuck::bytes_of(frame));
-        let frame = gpu.group(&self.frame_layout, &[buffer.as_entire_binding()]);
-        self.shadow.prepare(gpu, bodies.has(Kind::Transparent));
+        let frame = self.frame_room.group(gpu, &self.frame_layout, bytemuck::bytes_of(frame));
+        let veiled = bodies.has(Kind::Transparent);
+        self.shadow.prepare(gpu, veiled);
         self.surface.prepare(gpu, bodies);
-        let mut encoder = gpu.encoder();
-        self.shadow.record(gpu, &mut encoder, &frame, bodies);
-        self.surface.record(&mut encoder, &targets.surface, &frame, bodies);
-        let inputs = (&targets.surface, &self.shadow);
-        self.occlusion.record(gpu, &mut encoder, &frame, inputs, &targets.light);
-        gpu.queue.submit([encoder.finish()]);
+        self.shadow.record(gpu, encoder, &frame, bodies);
+        self.surface.record(encoder, &targets.surface, &frame, bodies);
+        let seen = occlusion::Input {
+            sketch: &targets.surface,
+            shadow_map: &self.shadow.map,
+            veil: &self.shadow.veil,
+            passed: &self.shadow.passed,
+            veiled,
+            window: *window,
+        };
+        self.occlusion.record(gpu, encoder, &frame, &seen, &targets.light);
         frame
     }
 
     /// The second half: the picture.
-    fn develop(&mut self, view: &View<'_>, prepared: &Prepared, frame: &wgpu::BindGroup) {
+    fn develop(
+        &mut self,
+        view: &View<'_>,
+        prepared: &Prepared,
+        frame: &wgpu::BindGroup,
+        encoder: &mut wgpu::CommandEncoder,
+    ) {
         let Prepared { extent, bodies, .. } = prepared;
         let gpu = &self.gpu;
         let targets = self.targets.as_mut().expect("sketched before");
         let veiled = bodies.has(Kind::Transparent);
-        let mut encoder = gpu.encoder();
-        let mut veil = &self.shadow.passed;
+        let mut veil = &self.shade.no_veil;
         if veiled {
             let pass = self.transparent.get_or_insert_with(|| {
                 TransparentPass::new(gpu, &self.frame_layout, &self.store.layout)
@@ -318,12 +363,11 @@ impl Renderer {
                 sketch: &targets.surface,
                 shadow_map: &self.shadow.map,
             };
-            pass.record(gpu, &mut encoder, frame, bodies, &input);
+            pass.record(gpu, encoder, frame, bodies, &input);
             veil = &layers.light;
         }
-        let lit =
-            shade::Input { sketch: &targets.surface, occlusion: &targets.light, veil, veiled };
-        self.shade.record(gpu, &mut encoder, frame, &lit, &targets.picture);
+        let lit = shade::Input { sketch: &targets.surface, occlusion: &targets.light, veil };
+        self.shade.record(gpu, encoder, frame, &lit, &targets.picture);
         if !view.overlays.is_empty() {
             let pass =
                 self.overlay.get_or_insert_with(|| OverlayPass::new(gpu, &self.frame_layout));
@@ -335,10 +379,9 @@ impl Renderer {
                 scene_depth: &targets.surface.depth,
                 picture: &targets.picture,
             };
-            pass.record(gpu, &mut encoder, frame, &input);
+            pass.record(gpu, encoder, frame, &input);
         }
-        copy_out(&mut encoder, targets);
-        gpu.queue.submit([encoder.finish()]);
+        copy_out(encoder, targets);
     }
 
     /// True if all transparent fragments had room; else there is room now, and the picture is to be
@@ -357,8 +400,8 @@ impl Renderer {
         Err(RenderError::TooTransparent { needed: fragments, allowed })
     }
 
-    /// Waits for the picture and takes it from the GPU, with the most transparent fragments of a band.
-    fn read_back(&self) -> Result<(Image, u64), RenderError> {
+    /// Waits for the picture and takes it from the GPU, with what was counted.
+    fn read_back(&self) -> Result<(Image, Counted), RenderError> {
         let driver = |e: &dyn std::fmt::Display| RenderError::Driver(e.to_string());
         let targets = self.targets.as_ref().expect("drawn before");
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -374,17 +417,33 @@ impl Renderer {
         receiver.recv().map_err(|e| driver(&e))?.map_err(|e| driver(&e))?;
         let [width, height] = targets.size;
         let mut rgba = Vec::with_capacity(4 * width as usize * height as usize);
-        let fragments = {
+        let counted = {
             let mapped = targets.readback.get_mapped_range(..).map_err(|e| driver(&e))?;
             let (rows, counts) = mapped.split_at(mapped.len() - COUNTS as usize);
             for row in rows.chunks(row_bytes(width) as usize) {
                 rgba.extend_from_slice(&row[..4 * width as usize]);
             }
-            let count = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
-            counts.chunks(4).map(count).max().unwrap_or(0)
+            Counted::new(counts)
         };
         targets.readback.unmap();
-        Ok((Image { width, height, rgba }, fragments))
+        Ok((Image { width, height, rgba }, counted))
+    }
+}
+
+/// What was counted of the transparent fragments.
+struct Counted {
+    /// The most of one band.
+    fragments: u64,
+    /// Pixels with more than are sorted.
+    crowded_pixels: u64,
+}
+
+impl Counted {
+    fn new(bytes: &[u8]) -> Self {
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
+        let (bands, crowded) = bytes.split_at(4 * transparent::MAX_BANDS as usize);
+        let fragments = bands.chunks(4).map(number).max().unwrap_or(0);
+        Self { fragments, crowded_pixels: number(crowded) }
     }
 }
 

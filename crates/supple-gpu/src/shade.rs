@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 
 use crate::device::{
     Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, loaded_whole_samples, onto,
-    with_samples, with_veil,
+    with_samples,
 };
 use crate::surface::SurfaceTargets;
+use crate::transparent::LIGHT as VEIL;
 
 pub(crate) const SHADER: &str = concat!(
     include_str!("frame.wgsl"),
@@ -19,47 +20,46 @@ pub(crate) const SHADER: &str = concat!(
 /// The finished picture: sRGB in eight bits, encoded by the shader.
 pub(crate) const PICTURE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// The pipelines, built when a picture first needs them.
+/// The size of what stands for no transparent bodies: like that of most pictures no power of two, for which
+/// the software driver has shaders of their own.
+const NO_VEIL_SIZE: [u32; 2] = [3, 3];
+
+/// The pipeline, built when the first picture needs it.
 #[derive(Debug)]
 pub(crate) struct ShadePass {
-    /// For opaque bodies alone.
-    plain: OnceLock<wgpu::RenderPipeline>,
-    /// With transparent bodies in front.
-    veiled: OnceLock<wgpu::RenderPipeline>,
+    pipeline: OnceLock<wgpu::RenderPipeline>,
     frame_layout: wgpu::BindGroupLayout,
     layout: wgpu::BindGroupLayout,
+    /// In place of transparent bodies.
+    pub(crate) no_veil: wgpu::TextureView,
 }
 
 /// What is lit: the sketch, how much light arrives, and the transparent bodies.
 pub(crate) struct Input<'a> {
     pub(crate) sketch: &'a SurfaceTargets,
     pub(crate) occlusion: &'a wgpu::TextureView,
-    /// Some texture to bind where there are no transparent bodies.
     pub(crate) veil: &'a wgpu::TextureView,
-    pub(crate) veiled: bool,
 }
 
 impl ShadePass {
     pub(crate) fn new(gpu: &Gpu, frame: &wgpu::BindGroupLayout) -> Self {
         let samples = loaded_samples(gpu.samples);
         Self {
-            plain: OnceLock::new(),
-            veiled: OnceLock::new(),
+            pipeline: OnceLock::new(),
+            no_veil: gpu.target(NO_VEIL_SIZE, VEIL, 1),
             frame_layout: frame.clone(),
             layout: gpu.layout(&[
                 samples,
                 loaded_whole_samples(gpu.samples),
-                samples,
-                LOADED,
+                loaded_whole_samples(1),
                 LOADED,
             ]),
         }
     }
 
-    fn pipeline(&self, gpu: &Gpu, veiled: bool) -> &wgpu::RenderPipeline {
-        let slot = if veiled { &self.veiled } else { &self.plain };
-        slot.get_or_init(|| {
-            let source = with_veil(veiled, &with_samples(gpu.samples, SHADER));
+    fn pipeline(&self, gpu: &Gpu) -> &wgpu::RenderPipeline {
+        self.pipeline.get_or_init(|| {
+            let source = with_samples(gpu.samples, SHADER);
             gpu.pipeline(&Recipe {
                 label: "shade",
                 shader: &gpu.shader("shade", &source),
@@ -70,6 +70,7 @@ impl ShadePass {
                 targets: &[cover(PICTURE)],
                 depth: None,
                 samples: 1,
+                cull: None,
             })
         })
     }
@@ -83,13 +84,13 @@ impl ShadePass {
         input: &Input<'_>,
         picture: &wgpu::TextureView,
     ) {
-        let SurfaceTargets { depth, normal, color } = input.sketch;
-        let views = [depth, normal, color, input.occlusion, input.veil];
+        let SurfaceTargets { depth, surface } = input.sketch;
+        let views = [depth, surface, input.occlusion, input.veil];
         let group = gpu.group(&self.layout, &views.map(wgpu::BindingResource::TextureView));
         let mut pass = begin(encoder, "shade", &[onto(picture, None, clear(0.0))], None);
         pass.set_bind_group(0, frame, &[]);
         pass.set_bind_group(1, &group, &[]);
-        pass.set_pipeline(self.pipeline(gpu, input.veiled));
+        pass.set_pipeline(self.pipeline(gpu));
         pass.draw(0..3, 0..1);
     }
 }

@@ -1,12 +1,11 @@
 // The picture: the sketch is lit, transparent bodies come over it, highlights are rolled off.
 
 @group(1) @binding(0) var depth_map: Samples;
-@group(1) @binding(1) var normal_map: WholeSamples;
-@group(1) @binding(2) var color_map: Samples;
-// rgb: how much of the key light arrives, a: in seven bits how much of the light from everywhere, and
-// whether the surface is level.
-@group(1) @binding(3) var occlusion_map: texture_2d<f32>;
-@group(1) @binding(4) var veil_map: texture_2d<f32>;
+@group(1) @binding(1) var surface_map: WholeSamples;
+// The distance looked at; and in eight bits each how much of the key light arrives in red, green and blue,
+// and in seven how much of the light from everywhere, and whether the surface is level.
+@group(1) @binding(2) var occlusion_map: texture_2d<u32>;
+@group(1) @binding(3) var veil_map: texture_2d<f32>;
 
 // The light that arrives at a surface with normal `n` at distance `d`: the mean over the 4 × 4 pattern
 // of the occlusion pass, of the pixels that show the same plane. If none does, the pixel nearest in
@@ -29,11 +28,10 @@ fn occlusion_at(pixel: vec2i, d: f32, n: vec3f) -> vec4f {
         }
         let k = (10 + 3 * i) & 15;
         let q = clamp(pixel + vec2i(k & 3, k >> 2u) - 2, vec2i(0), limit);
-        let stored = textureLoad(occlusion_map, q, 0);
-        let bits = u32(round(stored.a * 255.0));
-        let o = vec4f(stored.rgb, f32(bits >> 1u) / 127.0);
-        let alike = (bits & 1u) == level;
-        let off = view_position(vec2f(q) + 0.5, distance_of(textureLoad(depth_map, q, 0).r)) - position;
+        let stored = textureLoad(occlusion_map, q, 0).rg;
+        let o = vec4f(unpack4x8unorm(stored.y).rgb, f32(stored.y >> 25u) / 127.0);
+        let alike = ((stored.y >> 24u) & 1u) == level;
+        let off = view_position(vec2f(q) + 0.5, bitcast<f32>(stored.x)) - position;
         let weight = select(0.0, clamp(2.0 - 2.0 * abs(dot(off, normal)) / reach, 0.0, 1.0), alike);
         sum += weight * o;
         weights += weight;
@@ -95,7 +93,8 @@ fn opaque_light(pixel: vec2i, behind: vec3f) -> vec4f {
         var seen = Seen(0.0, vec3f(0.0), vec3f(0.0), 0.0, 0.0);
         for (var t = s; t < samples; t++) {
             let depth = textureLoad(depth_map, pixel, i32(t)).r;
-            let color = textureLoad(color_map, pixel, i32(t));
+            let stored = textureLoad(surface_map, pixel, i32(t));
+            let color = vec4f((stored.bbaa >> vec4u(8u, 0u, 8u, 0u)) & vec4u(255u)) / 255.0;
             let there = distance_of(depth);
             let free = (done & (1u << t)) == 0u && depth < NOTHING;
             if free && seen.samples == 0.0 {
@@ -105,7 +104,7 @@ fn opaque_light(pixel: vec2i, behind: vec3f) -> vec4f {
             if free && abs(there - seen.distance) < tolerance_at(there) && color.a == seen.bits {
                 // One is enough of the floor.
                 if color.a > 0.0 || seen.samples == 0.0 {
-                    seen.normal += from_whole(textureLoad(normal_map, pixel, i32(t)).rg);
+                    seen.normal += from_whole(stored.rg);
                 }
                 seen.color += color.rgb * color.rgb;
                 seen.samples += 1.0;
@@ -125,10 +124,9 @@ fn develop(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let pixel = vec2i(at.xy);
     let behind = backdrop(at.xy);
     var over = opaque_light(pixel, behind);
-    if VEILED {
-        let veil = textureLoad(veil_map, pixel, 0);
-        over = veil + (1.0 - veil.a) * over;
-    }
+    // Without transparent bodies it is a few empty pixels.
+    let veil = textureLoad(veil_map, min(pixel, vec2i(textureDimensions(veil_map)) - 1), 0);
+    over = veil + (1.0 - veil.a) * over;
     let is_clear = frame.flags.x > 0.5;
     let light = select(over.rgb + (1.0 - over.a) * behind, over.rgb / max(over.a, 1e-4), is_clear);
     return vec4f(encoded(neutral(light)) + dither(vec2u(at.xy)) / 255.0, select(1.0, over.a, is_clear));

@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 
 use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, onto};
-use crate::draws::{Features, Kind, POSITION_LAYOUT, Uploaded, VERTEX_LAYOUT};
+use crate::draws::{Draw, Features, Kind, POSITION_LAYOUT, Uploaded, VERTEX_LAYOUT};
 use crate::frame::SHADOW_TEXELS;
 
 pub(crate) const SHADER: &str =
@@ -22,7 +22,9 @@ const TRANSMITTANCE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 pub(crate) struct ShadowPass {
     layouts: [wgpu::BindGroupLayout; 2],
     shader: wgpu::ShaderModule,
-    opaque: wgpu::RenderPipeline,
+    /// The side towards the light alone: of bodies without holes that is all there is to draw.
+    closed: wgpu::RenderPipeline,
+    open: OnceLock<wgpu::RenderPipeline>,
     cutout: OnceLock<wgpu::RenderPipeline>,
     transmittance: OnceLock<wgpu::RenderPipeline>,
     /// Depth of the nearest opaque surface.
@@ -31,8 +33,6 @@ pub(crate) struct ShadowPass {
     pub(crate) veil: wgpu::TextureView,
     /// What passes through the transparent surfaces; one texel until there is one.
     pub(crate) passed: wgpu::TextureView,
-    /// True if the picture has transparent surfaces.
-    pub(crate) veiled: bool,
 }
 
 impl ShadowPass {
@@ -44,7 +44,11 @@ impl ShadowPass {
         let shader = gpu.shader("shadow", &Features::ALL.with(SHADER));
         let layouts = [frame.clone(), body.clone()];
         Self {
-            opaque: gpu.pipeline(&depth_only(&shader, &layouts.each_ref())),
+            closed: gpu.pipeline(&Recipe {
+                cull: Some(wgpu::Face::Back),
+                ..depth_only(&shader, &layouts.each_ref())
+            }),
+            open: OnceLock::new(),
             cutout: OnceLock::new(),
             transmittance: OnceLock::new(),
             layouts,
@@ -52,17 +56,19 @@ impl ShadowPass {
             map: gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1),
             veil: gpu.target([1; 2], DEPTH_FORMAT, 1),
             passed: gpu.target([1; 2], TRANSMITTANCE, 1),
-            veiled: false,
         }
     }
 
-    /// Says whether the next picture has transparent surfaces, and makes room for the first ones.
+    /// Makes room for transparent surfaces when the first ones come.
     pub(crate) fn prepare(&mut self, gpu: &Gpu, veiled: bool) {
-        self.veiled = veiled;
         if veiled && self.veil.texture().width() < SHADOW_TEXELS {
             self.veil = gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1);
             self.passed = gpu.target([SHADOW_TEXELS; 2], TRANSMITTANCE, 1);
         }
+    }
+
+    fn open(&self, gpu: &Gpu) -> &wgpu::RenderPipeline {
+        self.open.get_or_init(|| gpu.pipeline(&depth_only(&self.shader, &self.layouts.each_ref())))
     }
 
     fn cutout(&self, gpu: &Gpu) -> &wgpu::RenderPipeline {
@@ -112,8 +118,13 @@ impl ShadowPass {
         {
             let mut pass = begin(encoder, "shadow", &[], Some((&self.map, far)));
             pass.set_bind_group(0, frame, &[]);
-            pass.set_pipeline(&self.opaque);
-            bodies.record(&mut pass, |kind| matches!(kind, Kind::Plain | Kind::Rich));
+            pass.set_pipeline(&self.closed);
+            bodies.record_draws(&mut pass, |draw| draw.closed);
+            let solid = |draw: &Draw| matches!(draw.kind, Kind::Plain | Kind::Rich);
+            if bodies.any(|draw| solid(draw) && !draw.closed) {
+                pass.set_pipeline(self.open(gpu));
+                bodies.record_draws(&mut pass, |draw| solid(draw) && !draw.closed);
+            }
             if bodies.has(Kind::Cutout) {
                 pass.set_pipeline(self.cutout(gpu));
                 bodies.record(&mut pass, |kind| kind == Kind::Cutout);
@@ -125,7 +136,7 @@ impl ShadowPass {
         {
             let mut pass = begin(encoder, "veil", &[], Some((&self.veil, far)));
             pass.set_bind_group(0, frame, &[]);
-            pass.set_pipeline(&self.opaque);
+            pass.set_pipeline(self.open(gpu));
             bodies.record(&mut pass, |kind| kind == Kind::Transparent);
         }
         let mut pass =
@@ -151,5 +162,6 @@ fn depth_only<'a>(
         targets: &[],
         depth: Some(Depth::NEARER),
         samples: 1,
+        cull: None,
     }
 }

@@ -10,9 +10,8 @@ use crate::draws::{Features, Kind, PLAIN_LAYOUT, Uploaded, VERTEX_LAYOUT};
 
 pub(crate) const SHADER: &str = concat!(include_str!("frame.wgsl"), include_str!("surface.wgsl"));
 
-/// Whole numbers, and colours as square roots: what a software driver stores without converting.
-pub(crate) const NORMAL: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Uint;
-const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+/// Normals and colours in whole numbers, all in one: what a software driver stores without converting.
+pub(crate) const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Uint;
 
 /// The pipelines, built when a picture first needs them: that takes a software driver long.
 #[derive(Debug)]
@@ -26,16 +25,14 @@ pub(crate) struct SurfacePass {
 #[derive(Debug)]
 pub(crate) struct SurfaceTargets {
     pub(crate) depth: wgpu::TextureView,
-    pub(crate) normal: wgpu::TextureView,
-    pub(crate) color: wgpu::TextureView,
+    pub(crate) surface: wgpu::TextureView,
 }
 
 impl SurfaceTargets {
     pub(crate) fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
         Self {
             depth: gpu.target(size, DEPTH_FORMAT, gpu.samples),
-            normal: gpu.target(size, NORMAL, gpu.samples),
-            color: gpu.target(size, COLOR, gpu.samples),
+            surface: gpu.target(size, SURFACE, gpu.samples),
         }
     }
 }
@@ -68,8 +65,7 @@ impl SurfacePass {
         frame: &wgpu::BindGroup,
         bodies: &Uploaded,
     ) {
-        let colors =
-            [onto(&targets.normal, None, clear(0.0)), onto(&targets.color, None, clear(0.0))];
+        let colors = [onto(&targets.surface, None, clear(0.0))];
         let mut pass =
             begin(encoder, "sketch", &colors, Some((&targets.depth, wgpu::LoadOp::Clear(1.0))));
         pass.set_bind_group(0, frame, &[]);
@@ -108,8 +104,9 @@ fn pipeline(
         vertex,
         fragment: Some(fragment),
         buffers: &[Some(buffer)],
-        targets: &[replace(NORMAL), replace(COLOR)],
+        targets: &[replace(SURFACE)],
         depth: Some(Depth::NEARER),
         samples: gpu.samples,
+        cull: None,
     })
 }

@@ -124,11 +124,12 @@ fn wired_color(p: Placed, c: vec4f) -> vec4f {
     return select(c, vec4f(mix(c.rgb, body.wire.rgb, line), max(c.a, line)), wired);
 }
 
-struct Sketch {
-    @location(0) normal: vec2u,
-    // Square roots of the colour, and the surface in the last eight bits: 0 for the floor, else roughness in six bits and
-    // metal in two.
-    @location(1) color: vec4f,
+// The normal in two whole numbers; in the other two, in eight bits each, square roots of the colour, and the
+// surface: 0 for the floor, else roughness in six bits and metal in two.
+fn sketched(n: vec3f, color: vec3f) -> vec4u {
+    let look = clamp(vec4f(sqrt(max(color, vec3f(0.0))), surface_bits()), vec4f(0.0), vec4f(1.0));
+    let c = vec4u(look * 255.0 + 0.5);
+    return vec4u(whole(n), c.r << 8u | c.g, c.b << 8u | c.a);
 }
 
 fn surface_bits() -> f32 {
@@ -138,16 +139,16 @@ fn surface_bits() -> f32 {
 }
 
 @fragment
-fn sketch_plain(p: PlacedPlain, @builtin(front_facing) front: bool) -> Sketch {
-    return Sketch(whole(seen_normal(p.normal, front)), vec4f(sqrt(body.color.rgb * p.color), surface_bits()));
+fn sketch_plain(p: PlacedPlain, @builtin(front_facing) front: bool) -> @location(0) vec4u {
+    return sketched(seen_normal(p.normal, front), body.color.rgb * p.color);
 }
 
 @fragment
-fn sketch(p: Placed) -> Sketch {
+fn sketch(p: Placed) -> @location(0) vec4u {
     let n = seen_normal(p.normal, p.front);
     let c = body_color(p);
     if c.a < body.surface.z {
         discard;
     }
-    return Sketch(whole(n), vec4f(sqrt(max(c.rgb, vec3f(0.0))), surface_bits()));
+    return sketched(n, c.rgb);
 }

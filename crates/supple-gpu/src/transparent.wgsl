@@ -4,28 +4,16 @@ struct Fragment {
     // Place of the next fragment plus one, 0 at the end; the top four bits are the samples covered.
     next: u32,
     depth: f32,
-    // Light times cover (as a share of the brightest), and cover, in 16 bits each.
-    light_rg: u32,
-    light_ba: u32,
+    // The normal in two times twelve bits, then roughness and metal.
+    surface: u32,
+    // Square roots of colour and opacity, in eight bits each.
+    color: u32,
 }
-
-const BRIGHTEST: f32 = 8.0;
 
 @group(2) @binding(0) var opaque_depth: Samples;
-@group(2) @binding(1) var shadow_map: texture_2d<f32>;
 // How many fragments there are, then the first one of each pixel.
-@group(2) @binding(2) var<storage, read_write> heads: array<atomic<u32>>;
-@group(2) @binding(3) var<storage, read_write> fragments: array<Fragment>;
-
-// Share of the key light that the opaque bodies let through; fewer taps than for one of them, since
-// fragments are many.
-fn key_arrives(position: vec3f, n: vec3f, toward: f32) -> f32 {
-    let r = receiver(position, n, toward);
-    if !inside(r.at.xy) {
-        return 1.0;
-    }
-    return key_visibility(r, Spiral(0.5, vec2f(1.0, 0.0)), frame.taps.yz / 2u);
-}
+@group(2) @binding(1) var<storage, read_write> heads: array<atomic<u32>>;
+@group(2) @binding(2) var<storage, read_write> fragments: array<Fragment>;
 
 // The covered samples that no opaque body hides. `slope` is how depth changes from pixel to pixel.
 fn visible_samples(clip: vec4f, slope: vec2f, covered: u32) -> u32 {
@@ -42,27 +30,6 @@ fn visible_samples(clip: vec4f, slope: vec2f, covered: u32) -> u32 {
     return visible & covered;
 }
 
-// Light and cover of a sheet. Seen at a slant it is longer to look through.
-fn sheet_light(p: Placed) -> vec4f {
-    let n = seen_normal(p.normal, p.front);
-    let c = body_color(p);
-    let position = world_position(p.clip.xy, distance_of(p.clip.z));
-    let v = towards_eye(position);
-    let slant = clamp(abs(dot(n, v)), 0.25, 1.0);
-    let cover = 1.0 - pow(1.0 - clamp(c.a * body.surface.w, 0.0, 1.0), 1.0 / slant);
-    let m = Material(c.rgb, body.surface.x, body.surface.y);
-    let towards_key = dot(n, frame.lights[KEY].towards.xyz);
-    let key = vec3f(key_arrives(position, select(-n, n, towards_key > 0.0), abs(towards_key)));
-    let edge = 1.0 - abs(dot(n, v));
-    let through = 0.5 * edge * edge * edge;
-    var light = vec3f(0.0);
-    for (var side = 0u; side < frame.counts.z; side++) {
-        let behind = side == 1u;
-        light += select(1.0 - through, through, behind) * lit(m, select(n, -n, behind), v, key, 1.0);
-    }
-    return vec4f(light * cover, cover);
-}
-
 @fragment
 fn gather_samples(p: Placed, @builtin(sample_mask) covered: u32) {
     gather(p, covered);
@@ -75,9 +42,11 @@ fn gather_single(p: Placed) {
 
 fn gather(p: Placed, covered: u32) {
     let slope = vec2f(dpdx(p.clip.z), dpdy(p.clip.z));
-    let light = sheet_light(p);
+    let n = seen_normal(p.normal, p.front);
+    let c = body_color(p);
+    let color = clamp(vec4f(c.rgb, c.a * body.surface.w), vec4f(0.0), vec4f(1.0));
     let visible = visible_samples(p.clip, slope, covered);
-    if visible == 0u || light.a < 0.001 {
+    if visible == 0u || color.a < 0.0005 {
         return;
     }
     let at = atomicAdd(&heads[0], 1u);
@@ -86,6 +55,8 @@ fn gather(p: Placed, covered: u32) {
     }
     let pixel = 1u + u32(p.clip.y) * u32(frame.size.x) + u32(p.clip.x);
     let next = atomicExchange(&heads[pixel], at + 1u);
-    fragments[at] = Fragment((next & 0x0fffffffu) | (visible << 28u), p.clip.z,
-        pack2x16unorm(light.rg / BRIGHTEST), pack2x16unorm(vec2f(light.b / BRIGHTEST, light.a)));
+    let normal = vec2u(octahedral(n) * 2047.0 + 2047.5);
+    let surface = normal.x << 20u | normal.y << 8u | u32(round(surface_bits() * 255.0));
+    fragments[at] =
+        Fragment((next & 0x0fffffffu) | (visible << 28u), p.clip.z, surface, pack4x8unorm(sqrt(color)));
 }

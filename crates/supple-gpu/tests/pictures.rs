@@ -243,6 +243,41 @@ fn a_stack_of_sheets_is_drawn_whole() {
     assert!((found - expected).abs() < 0.01, "covers {found}, not {expected}");
 }
 
+/// More sheets than are sorted: those behind are drawn as one that covers as much, and counted.
+#[test]
+fn sheets_behind_the_sorted_ones_cover_as_much() {
+    let sheets: Vec<TriMesh> =
+        (0..100).map(|i| square(Vec3::new(0.0, 0.0, 0.02 * i as f32))).collect();
+    let Some(mut renderer) = renderer() else { return };
+    let mut take = |count: usize, opacity: f32| {
+        let bodies = sheets[..count].iter().map(|s| see_through(s, Paint::default(), opacity));
+        let image = renderer.render(&clear(bodies.collect(), 2.0, [40, 40])).unwrap();
+        (image.pixel(20, 20), renderer.crowded_pixels())
+    };
+    let (few, crowded) = take(50, 1.0 - 0.98_f32.powi(2));
+    assert_eq!(crowded, 0, "50 sheets are sorted");
+    let (many, crowded) = take(100, 0.02);
+    assert!((1..=1600).contains(&crowded), "{crowded} pixels have too many sheets");
+    for (a, b) in few.iter().zip(many) {
+        assert!(a.abs_diff(b) < 6, "{many:?} where half as many of twice the cover give {few:?}");
+    }
+}
+
+/// What lies on the floor is seen through as what stands above it.
+#[test]
+fn the_floor_hides_nothing_that_lies_on_it() {
+    let lying = TriMesh::new(
+        vec![Vec3::ZERO, Vec3::Z, Vec3::X, Vec3::new(1.0, 0.0, 1.0)],
+        vec![[0, 1, 2], [1, 3, 2]],
+    );
+    let paint = Paint::srgb(200, 30, 30);
+    let Some(image) = take(&View::of(vec![see_through(&lying, paint, 0.5)], [80, 60])) else {
+        return;
+    };
+    let [r, g, _, _] = image.pixel(40, 30);
+    assert!(r > g + 30, "the sheet is not seen: {r} {g}");
+}
+
 /// The floor is the backdrop, less what the body keeps away; a tinted sheet keeps away less.
 #[test]
 fn the_floor_takes_shadows() {

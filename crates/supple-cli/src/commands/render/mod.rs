@@ -172,6 +172,14 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         Some(other) => compare(args, &mut stage, other, &mut renderer, shell)?,
         None => take(args, &mut stage, &mut renderer, shell)?,
     }
+    let crowded = renderer.crowded_pixels();
+    if crowded > 0 {
+        let layers = format!(
+            "{crowded} pixels have more than 64 transparent layers; what lies behind the nearest 64 is \
+             shown in its mean colour: raise --opacity to see less of it"
+        );
+        shell.warn("render", &[layers]);
+    }
     shell.say(args.output.display().to_string());
     if shell.options().json {
         shell.print_json(&serde_json::json!({ "file": args.output, "size": args.look.size }))?;

@@ -89,6 +89,10 @@ impl Shot {
     fn with(stage: &Stage, look: &Look, camera: Camera, taken: Taken, shell: &Shell) -> Self {
         let nothing = |kind: &Show| format!("there are no {} to show", kind.name());
         shell.warn("render", &taken.missing.iter().map(nothing).collect::<Vec<_>>());
+        for cast in stage.player().cast() {
+            let flat = is_without_area(&cast.rest.meshes[0]);
+            shell.warn(&cast.actor.name, flat.then_some(NO_AREA).as_slice());
+        }
         let splats = stage.player().cast().iter().map(|cast| {
             let mesh = &cast.rest.meshes[0];
             mesh.triangles.is_empty().then(|| {
@@ -176,6 +180,22 @@ impl Shot {
         let name = self.look.field.clone().unwrap_or_default();
         Field { range: self.taken.range, legend: body == 0, ..Field::new(name, values) }
     }
+}
+
+/// Said of a mesh in a picture that shows nothing of it.
+const NO_AREA: &str = "no triangle has an area, so there is nothing to see: the vertices of each lie in \
+                       one point or on one line";
+
+/// True for a mesh of triangles that are all points or lines.
+fn is_without_area(mesh: &TriMesh) -> bool {
+    // The sine of an angle that single precision cannot tell from zero.
+    const SINE: f32 = 1e-6;
+    let is_thin = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.map(|i| mesh.positions[i as usize].as_dvec3());
+        let (u, v) = (b - a, c - a);
+        u.cross(v).length() <= f64::from(SINE) * u.length() * v.length()
+    };
+    !mesh.triangles.is_empty() && mesh.triangles.iter().all(is_thin)
 }
 
 fn picked(points: &[Vec3], which: &[u32]) -> Vec<Vec3> {
