@@ -2,6 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
+use crate::camera::Projection;
 use crate::frame::{Extent, FLOOR_REL_RADIUS, heading, key_light, up_of};
 use crate::geometry::{Geometry, Vertex};
 use crate::view::{Backdrop, View};
@@ -19,8 +20,8 @@ const BEND_STEPS: u32 = 24;
 /// radii: the widest penumbra on a level floor, and more than the reach of obscurance.
 const SHADE: f32 = 0.4;
 
-/// The floor under the points, and the wall if there is one; nothing if the camera is below the floor or
-/// looks along it.
+/// The floor under the points, and the wall if there is one; nothing if the camera is below the floor, or
+/// is without perspective and looks along it.
 ///
 /// Where nothing is shaded, the floor looks like what is behind it: without a wall, only the part that
 /// the points can shade is made.
@@ -30,7 +31,9 @@ pub(crate) fn sheet(
     points: impl Iterator<Item = Vec3>,
 ) -> Geometry {
     let up = up_of(view);
-    let above = view.camera.eye.dot(up) > extent.floor && view.camera.back().dot(up) > 0.0;
+    let looks_down = view.camera.back().dot(up) > 0.0;
+    let is_flat = matches!(view.camera.projection, Projection::Orthographic { .. });
+    let above = view.camera.eye.dot(up) > extent.floor && (looks_down || !is_flat);
     if view.backdrop == Backdrop::Plain || !above {
         return Geometry::default();
     }

@@ -3,13 +3,13 @@
 use glam::{DAffine3, DMat4, Mat4, Quat, Vec3};
 
 use super::cast::Drive;
-use super::parting::{Meeting, Skin, Unparted};
+use super::parting::{Skin, Unparted};
 use super::{Cast, Load, PlayerError, State};
 use crate::Run;
 use crate::rig::collider::{Collider, Place, Solid};
 use crate::rig::contact::{
-    Contacts, Meet, Obstacle, PosedCollider, PosedSegment, Pressure, Report, Segment, Segments,
-    Thing, resolve,
+    Contacts, Meet, Obstacle, Parting, PosedCollider, PosedSegment, Pressure, Report, Segment,
+    Segments, Thing, resolve,
 };
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::{SUBSTEPS, Stepper};
@@ -182,9 +182,13 @@ impl Arena {
         run: &Run<'_>,
     ) -> Report {
         let Some(soft) = &self.bodies[body] else { return Report::default() };
-        let planes: Vec<Side> = (0..)
-            .zip(&contacts.meets)
-            .flat_map(|(number, meet)| sides(number, meet, body as u32, &soft.segments.all))
+        let meets = (0..).zip(&contacts.meets);
+        let (own, others): (Vec<_>, Vec<_>) = meets
+            .filter(|(_, m)| m.above[0] == body as u32 || m.below[0] == body as u32)
+            .partition(|(_, m)| m.is_within_one_body());
+        let planes: Vec<Side> = others
+            .iter()
+            .flat_map(|(number, meet)| sides(*number, meet, body as u32, &soft.segments.all))
             .collect();
         let mut near: Vec<Vec<Obstacle<'_>>> = vec![Vec::new(); soft.segments.all.len()];
         for touch in contacts.touches.iter().filter(|t| t.body as usize == body) {
@@ -200,11 +204,9 @@ impl Arena {
             });
         }
         let softness = soft.contact.softness as f32;
-        let alone = |side: &Side| contacts.meets[side.meet as usize].is_within_one_body();
-        for side in planes.iter().filter(|s| !alone(s)) {
-            near[side.segment].push(side.obstacle(1.0));
+        for side in &planes {
+            near[side.segment].push(side.obstacle());
         }
-        let own: Vec<&Side> = planes.iter().filter(|s| alone(s)).collect();
         let before = soft.part_itself(&own, positions, run);
         resolve(positions, &soft.segments, &near, softness, run).after(&before)
     }
@@ -218,18 +220,14 @@ struct Side {
     place: Place,
     normal: Vec3,
     size: f32,
-    /// How far the other side's hull is beyond the plane.
-    depth: f32,
 }
 
 impl Side {
-    /// The block, drawn back as far as only a share of the way out is to be gone.
-    fn obstacle(&self, share: f32) -> Obstacle<'_> {
-        let back = (1.0 - share) * self.depth * self.normal;
+    fn obstacle(&self) -> Obstacle<'_> {
         Obstacle {
             thing: Thing::Plane(self.meet),
             solid: &self.solid,
-            place: Place { translation: self.place.translation - back, ..self.place },
+            place: self.place,
             size: self.size,
             way_out: Some(self.normal),
             solitary: true,
@@ -240,27 +238,29 @@ impl Side {
 /// The blocks that a body must not enter. Each reaches beyond the segment that touches it: where a block
 /// ends, what it pushes flows around its edge, and a ball would get a ridge there.
 fn sides(number: u32, meet: &Meet, body: u32, segments: &[Segment]) -> Vec<Side> {
-    let thick = meet.depth + 0.5 * meet.radius;
-    let side = |segment: u32, normal: Vec3| {
-        let segment = segment as usize;
-        let beyond = if meet.is_within_one_body() { 0.0 } else { 2.0 * segments[segment].radius };
-        let across = meet.radius.max(beyond);
-        Side {
-            meet: number,
-            segment,
-            solid: Solid::cuboid(Vec3::new(across, thick, across)),
-            place: Place {
-                rotation: Quat::from_rotation_arc(Vec3::Y, normal),
-                translation: meet.point - thick * normal,
-            },
-            normal,
-            size: 2.0 * meet.radius,
-            depth: 0.5 * meet.depth,
-        }
+    let of = |segment: u32, normal: Vec3| {
+        let across = meet.radius.max(2.0 * segments[segment as usize].radius);
+        side(number, meet, segment as usize, normal, across)
     };
-    let above = (meet.above[0] == body).then(|| side(meet.above[1], meet.normal));
-    let below = (meet.below[0] == body).then(|| side(meet.below[1], -meet.normal));
+    let above = (meet.above[0] == body).then(|| of(meet.above[1], meet.normal));
+    let below = (meet.below[0] == body).then(|| of(meet.below[1], -meet.normal));
     above.into_iter().chain(below).collect()
+}
+
+/// The block behind the plane of a meeting that a segment must not enter.
+fn side(meet: u32, plane: &Meet, segment: usize, normal: Vec3, across: f32) -> Side {
+    let thick = plane.depth + 0.5 * plane.radius;
+    Side {
+        meet,
+        segment,
+        solid: Solid::cuboid(Vec3::new(across, thick, across)),
+        place: Place {
+            rotation: Quat::from_rotation_arc(Vec3::Y, normal),
+            translation: plane.point - thick * normal,
+        },
+        normal,
+        size: 2.0 * plane.radius,
+    }
 }
 
 impl Course {
@@ -328,22 +328,26 @@ impl Soft {
         Some(Self { contact, segments, hulls, rest, skin })
     }
 
-    /// Takes segments apart that meet; the sides of each pair follow each other.
-    fn part_itself(&self, sides: &[&Side], positions: &mut [Vec3], run: &Run<'_>) -> Report {
+    /// Takes its own segments apart that meet.
+    fn part_itself(&self, meets: &[(u32, &Meet)], positions: &mut [Vec3], run: &Run<'_>) -> Report {
         let mut report = Report::default();
-        if sides.is_empty() {
+        if meets.is_empty() {
             return report;
         }
         let (softness, whole) = (self.contact.softness as f32, self.skin.volume(positions, run));
-        for pair in sides.chunks_exact(2) {
-            let meeting = Meeting {
-                segments: [pair[0].segment, pair[1].segment],
-                depth: pair[0].depth + pair[1].depth,
-                sides: &|share| [pair[0].obstacle(share), pair[1].obstacle(share)],
+        for (number, meet) in meets {
+            let Some(crossing) = self.skin.crossing(meet, positions, run) else { continue };
+            let ring = &crossing.ring;
+            let [above, below] =
+                [(ring.above, ring.normal), (ring.below, -ring.normal)].map(|(segment, normal)| {
+                    side(*number, ring, segment[1] as usize, normal, ring.radius)
+                });
+            let parting = Parting {
+                segments: [above.segment, below.segment],
+                sides: [above.obstacle(), below.obstacle()],
             };
-            let parted =
-                self.skin.part(positions, &self.segments, &meeting, (softness, whole), run);
-            match parted {
+            let pair = (&crossing, &parting);
+            match self.skin.part(positions, &self.segments, pair, (softness, whole), run) {
                 Ok(parted) => report = parted.after(&report),
                 Err(Unparted) => report.unparted += 1,
             }

@@ -1,10 +1,10 @@
-//! Segments of one body that cross, taken apart as far as it takes and no farther.
+//! Segments of one body that cross, taken apart where they do and no farther than it takes.
 //!
-//! Whether two segments meet is found by their hulls. A hull fills what a palm leaves hollow, so what counts
-//! in the end is the skin: a pair is left alone unless its triangles cross, and of the way that takes the
-//! hulls apart only the share is gone that leaves none crossing, found by bisection. What would not leave
-//! fewer of them, would change the volume of the body too much, or would carry any of it much farther than
-//! the two are taken apart, is not done.
+//! Whether two segments may meet is found by their hulls. A hull fills what a palm leaves hollow, so what
+//! counts in the end is the skin: a pair is left alone unless triangles of the one cross triangles of the
+//! other. They cross along a ring; the plane through its middle, as far around as the ring reaches, is what
+//! neither may pass. What would not leave fewer triangles crossing, would change the volume of the body too
+//! much, or would carry any of it about as far as the ring reaches, is not done.
 
 use glam::Vec3;
 
@@ -12,16 +12,13 @@ use crate::Run;
 use crate::mesh::intersect::self_intersections;
 use crate::mesh::volume::volume;
 use crate::rig::Body;
-use crate::rig::contact::{Obstacle, Parting, Report, Segments, part};
+use crate::rig::contact::{Meet, Parting, Report, Segments, part};
 
 /// Segments are not taken apart if that changes the body's volume by more, all pairs together.
 const MOST_SWELLING: f64 = 0.01;
 
-/// Nothing may move farther than this many times as far as both segments together are pushed.
-const FARTHEST: f32 = 1.0;
-
-/// How often the share of the way is halved.
-const HALVINGS: u32 = 4;
+/// Nothing may move farther than this many times as far as the ring reaches.
+const FARTHEST: f32 = 0.7;
 
 /// A triangle of no segment.
 const NOBODY: u32 = u32::MAX;
@@ -40,28 +37,13 @@ struct Pair {
     first: usize,
 }
 
-/// Pairs of triangles that cross.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Crossings {
-    all: usize,
-    /// Of the first segment with the second.
-    between: usize,
-}
-
-/// What is tried: the body with the segments apart, and what is left.
-struct Trial {
-    positions: Vec<Vec3>,
-    crossings: Crossings,
-    report: Report,
-}
-
-/// Two segments that their hulls say are in each other.
-pub(super) struct Meeting<'a> {
-    pub(super) segments: [usize; 2],
-    /// How far the hulls are in each other.
-    pub(super) depth: f32,
-    /// What each must not enter, if only a share of the way from where it is to apart is gone.
-    pub(super) sides: &'a dyn Fn(f32) -> [Obstacle<'a>; 2],
+/// Where the skins of two segments cross.
+pub(super) struct Crossing {
+    pair: Pair,
+    /// How many triangles cross, those of one segment among themselves too.
+    count: usize,
+    /// The plane through the middle of the ring.
+    pub(super) ring: Meet,
 }
 
 /// Segments that stay in each other.
@@ -90,41 +72,61 @@ impl Skin {
         volume(positions, &self.triangles, run)
     }
 
+    /// Where two segments of one body cross whose hulls are in each other; `None` if they do not.
+    pub(super) fn crossing(
+        &self,
+        meet: &Meet,
+        positions: &[Vec3],
+        run: &Run<'_>,
+    ) -> Option<Crossing> {
+        let pair = self.pair([meet.above[1], meet.below[1]]);
+        let crossing = pair.crossings(positions, run);
+        let [mut above, mut below] = [Vec::new(), Vec::new()];
+        for &[t, u] in crossing.iter().filter(|[t, u]| pair.is_first(*t) != pair.is_first(*u)) {
+            // The triangles of the first come first.
+            above.push(pair.triangles[t as usize].map(|v| positions[v as usize]));
+            below.push(pair.triangles[u as usize].map(|v| positions[v as usize]));
+        }
+        let corners = || above.iter().chain(&below).flatten();
+        let middle = |triangles: &[[Vec3; 3]]| {
+            triangles.iter().flatten().sum::<Vec3>() / (3 * triangles.len()).max(1) as f32
+        };
+        let point = 0.5 * (middle(&above) + middle(&below));
+        let normal = (facing(&below) - facing(&above)).normalize_or(meet.normal);
+        let far = |x: &Vec3| (*x - point).reject_from(normal).length();
+        let radius = corners().map(far).fold(0.0, f32::max);
+        let ring = Meet { normal, point, radius, depth: radius, ..*meet };
+        let count = crossing.len();
+        (radius > 0.0).then_some(Crossing { pair, count, ring })
+    }
+
     /// Takes two segments apart. The body's volume was `whole` before any were.
     pub(super) fn part(
         &self,
         positions: &mut [Vec3],
         segments: &Segments,
-        meeting: &Meeting<'_>,
+        (crossing, parting): (&Crossing, &Parting<'_>),
         (softness, whole): (f32, f64),
         run: &Run<'_>,
     ) -> Result<Report, Unparted> {
-        let pair = self.pair(meeting.segments);
-        let before = pair.crossings(positions, run);
-        if before.between == 0 {
-            return Ok(Report::default());
+        let mut moved = positions.to_vec();
+        let report = part(&mut moved, segments, parting, softness, run).ok_or(Unparted)?;
+        let swelling = self.volume(&moved, run) - whole;
+        let ways = moved.iter().zip(&*positions).map(|(to, from)| to.distance(*from));
+        let is_good = crossing.pair.crossings(&moved, run).len() < crossing.count
+            && swelling.abs() <= MOST_SWELLING * whole.abs()
+            && ways.fold(0.0, f32::max) <= FARTHEST * crossing.ring.radius;
+        if !is_good {
+            return Err(Unparted);
         }
-        let attempt = |share: f32| {
-            let parting = Parting { segments: meeting.segments, sides: (meeting.sides)(share) };
-            let mut moved = positions.to_vec();
-            let report = part(&mut moved, segments, &parting, softness, run)?;
-            let swelling = self.volume(&moved, run) - whole;
-            let crossings = pair.crossings(&moved, run);
-            let ways = moved.iter().zip(&*positions).map(|(to, from)| to.distance(*from));
-            let is_good = crossings.all < before.all
-                && swelling.abs() <= MOST_SWELLING * whole.abs()
-                && ways.fold(0.0, f32::max) <= FARTHEST * share * meeting.depth;
-            is_good.then_some(Trial { positions: moved, crossings, report })
-        };
-        let best = least_way(attempt).ok_or(Unparted)?;
-        positions.copy_from_slice(&best.positions);
-        Ok(best.report)
+        positions.copy_from_slice(&moved);
+        Ok(report)
     }
 
-    fn pair(&self, [first, second]: [usize; 2]) -> Pair {
-        let of = |segment: usize| {
+    fn pair(&self, [first, second]: [u32; 2]) -> Pair {
+        let of = |segment: u32| {
             let all = self.triangles.iter().zip(&self.segments);
-            all.filter(move |(_, s)| **s as usize == segment).map(|(triangle, _)| *triangle)
+            all.filter(move |(_, s)| **s == segment).map(|(triangle, _)| *triangle)
         };
         let mut triangles: Vec<[u32; 3]> = of(first).collect();
         let count = triangles.len();
@@ -133,42 +135,20 @@ impl Skin {
     }
 }
 
-/// The trial with the fewest crossings between the segments and, of those without any, the one that goes
-/// the smallest share of the way.
-fn least_way(attempt: impl Fn(f32) -> Option<Trial>) -> Option<Trial> {
-    let (mut from, mut to) = (0.0, 1.0);
-    let mut best = attempt(to);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (from + to);
-        let trial = attempt(middle);
-        let is_apart = |t: &Option<Trial>| t.as_ref().is_some_and(|t| t.crossings.between == 0);
-        match (is_apart(&best), is_apart(&trial)) {
-            // Too far altogether, or not needed so far.
-            (false, true) | (true, true) => (best, to) = (trial, middle),
-            (true, false) => from = middle,
-            (false, false) => {
-                let left =
-                    |t: &Option<Trial>| t.as_ref().map_or(usize::MAX, |t| t.crossings.between);
-                if best.is_none() {
-                    to = middle;
-                } else {
-                    from = middle;
-                }
-                if left(&trial) < left(&best) {
-                    best = trial;
-                }
-            }
-        }
-    }
-    best
+/// Where triangles face, on the whole: a vector of at most unit length.
+fn facing(triangles: &[[Vec3; 3]]) -> Vec3 {
+    let area = |[a, b, c]: &[Vec3; 3]| (*b - *a).cross(*c - *a);
+    let all: f32 = triangles.iter().map(|t| area(t).length()).sum();
+    triangles.iter().map(area).sum::<Vec3>() / all.max(f32::MIN_POSITIVE)
 }
 
 impl Pair {
-    fn crossings(&self, positions: &[Vec3], run: &Run<'_>) -> Crossings {
+    fn is_first(&self, triangle: u32) -> bool {
+        (triangle as usize) < self.first
+    }
+
+    fn crossings(&self, positions: &[Vec3], run: &Run<'_>) -> Vec<[u32; 2]> {
         // Someone who does not want to wait is told so by whoever asked for the frame.
-        let pairs = self_intersections(positions, &self.triangles, run).unwrap_or_default();
-        let is_first = |t: u32| (t as usize) < self.first;
-        let between = pairs.iter().filter(|[t, u]| is_first(*t) != is_first(*u)).count();
-        Crossings { all: pairs.len(), between }
+        self_intersections(positions, &self.triangles, run).unwrap_or_default()
     }
 }
