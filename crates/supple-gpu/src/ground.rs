@@ -142,4 +142,21 @@ mod tests {
             assert!(hi - lo < 3.0, "the floor is {lo}..{hi}");
         }
     }
+
+    /// A camera above the floor sees it even if it looks level or up, unless it has no perspective.
+    #[test]
+    fn a_camera_that_looks_level_has_a_floor() {
+        let post = [Vec3::ZERO, Vec3::Y];
+        let has_floor = |height: f32, projection: Projection| {
+            let (eye, target) = (Vec3::new(0.0, height, 4.0), Vec3::new(0.0, 0.5, 0.0));
+            let view = View::through(Camera { eye, target, up: Vec3::Y, projection }, [100, 100]);
+            let extent = Extent::of(&view, post.into_iter());
+            !sheet(&view, &extent, post.into_iter()).indices.is_empty()
+        };
+        let lens = Projection::Perspective { fov_y: 1.0 };
+        let heights = [2.0, 0.5, 0.1, -0.5];
+        assert_eq!(heights.map(|h| has_floor(h, lens)), [true, true, true, false]);
+        let flat = Projection::Orthographic { height: 2.0 };
+        assert_eq!(heights.map(|h| has_floor(h, flat)), [true, false, false, false]);
+    }
 }
