@@ -75,7 +75,7 @@ impl Features {
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
     pub(crate) kind: Kind,
-    /// True if it is part of a body without holes: light that it keeps away, its side towards the light
+    /// True if it is part of a body without holes that is not inside out: light that it keeps away, its side towards the light
     /// keeps away.
     pub(crate) closed: bool,
     features: Features,
@@ -163,7 +163,7 @@ impl DrawList {
         };
         let kind_of = |material| kind_of(body, paint_of(material), painted_alpha);
         let solid = runs.iter().all(|(_, m)| matches!(kind_of(*m), Kind::Plain | Kind::Rich));
-        let closed = solid && geometry::is_closed(&body.mesh.triangles);
+        let closed = solid && geometry::is_closed(body);
         for (triangles, material) in runs {
             let (paint, kind) = (paint_of(material), kind_of(material));
             let features = Features {

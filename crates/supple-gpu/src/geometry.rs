@@ -10,6 +10,7 @@ use glam::{Mat3, Vec2, Vec3};
 use supple::Run;
 use supple::mesh::attribute::{COLOR, NORMAL, UV};
 use supple::mesh::normals::vertex_normals;
+use supple::mesh::volume::volume;
 use supple::mesh::{CornerAttribute, Values};
 
 use crate::view::{Body, DEFAULT_CREASE, Shading};
@@ -281,8 +282,15 @@ impl Normals {
     }
 }
 
-/// True if every edge is passed as often in one direction as in the other: a surface without a border.
-pub(crate) fn is_closed(triangles: &[[u32; 3]]) -> bool {
+/// True for a body without a border whose triangles, as it stands, face outwards.
+pub(crate) fn is_closed(body: &Body<'_>) -> bool {
+    let triangles = &body.mesh.triangles;
+    let enclosed = || volume(body.frame_positions(), triangles, &Run::default());
+    has_no_border(triangles) && enclosed() * f64::from(body.transform.determinant()) > 0.0
+}
+
+/// True if every edge is passed as often in one direction as in the other.
+fn has_no_border(triangles: &[[u32; 3]]) -> bool {
     // A sum of one random number an edge, added one way and taken off the other. By chance it is zero
     // once in 2⁶⁴ meshes.
     let random = |a: u32, b: u32| {
@@ -507,11 +515,27 @@ mod tests {
     #[test]
     fn a_border_is_noticed() {
         let cube = cube();
-        assert!(is_closed(&cube.triangles));
-        assert!(!is_closed(&cube.triangles[1..]), "a triangle is missing");
+        assert!(has_no_border(&cube.triangles));
+        assert!(!has_no_border(&cube.triangles[1..]), "a triangle is missing");
         let mut turned = cube.triangles;
         turned[0].swap(1, 2);
-        assert!(!is_closed(&turned), "a triangle faces the wrong way");
+        assert!(!has_no_border(&turned), "a triangle faces the wrong way");
+    }
+
+    /// Of those only the far side would keep light away.
+    #[test]
+    fn what_is_inside_out_is_not_closed() {
+        let cube = cube();
+        let mirror = glam::Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+        let flipped = cube.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
+        let flipped = TriMesh::new(cube.positions.clone(), flipped);
+        let mirrored = |mesh| is_closed(&Body { transform: mirror, ..Body::new(mesh) });
+        let found = [&cube, &flipped].map(|mesh| [is_closed(&Body::new(mesh)), mirrored(mesh)]);
+        assert_eq!(
+            found,
+            [[true, false], [false, true]],
+            "a cube and one inside out, each mirrored too"
+        );
     }
 
     #[test]

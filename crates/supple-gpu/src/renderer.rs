@@ -189,9 +189,9 @@ impl Renderer {
     /// being loaded: it does so when it first draws, on a thread of its own.
     fn warm_up(&mut self) {
         // Closed, as most bodies are.
-        let both_sides = vec![[0, 1, 2], [0, 2, 1]];
-        let leaf = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], both_sides);
-        let view = View::of(vec![Body::new(&leaf)], WARM_UP_SIZE);
+        let sides = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+        let corner = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z], sides);
+        let view = View::of(vec![Body::new(&corner)], WARM_UP_SIZE);
         // It can be drawn; if not, the first picture will tell.
         if let Ok(prepared) = self.prepare(&view) {
             self.draw(&view, &prepared);
