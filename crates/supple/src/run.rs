@@ -83,6 +83,18 @@ impl Run<'_> {
         }
     }
 
+    /// Two pieces of work side by side.
+    pub fn join<A: Send, B: Send>(
+        &self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match self.threads {
+            Some(pool) => pool.install(|| rayon::join(one, other)),
+            None => (one(), other()),
+        }
+    }
+
     /// Applies `f` to every item with its index.
     pub fn for_each<T: Send>(&self, items: &mut [T], f: impl Fn(usize, &mut T) + Send + Sync) {
         self.for_each_chunk(items, |start, chunk| {

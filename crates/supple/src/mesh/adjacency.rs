@@ -140,7 +140,7 @@ pub fn edges(vertices: usize, triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
 }
 
 /// The two corners after `v`, in the triangle's order.
-fn others([a, b, c]: [u32; 3], v: u32) -> [u32; 2] {
+pub(crate) fn others([a, b, c]: [u32; 3], v: u32) -> [u32; 2] {
     if a == v {
         [b, c]
     } else if b == v {

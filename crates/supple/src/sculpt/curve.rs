@@ -258,7 +258,7 @@ impl Curve {
         let steps = self.steps.max(1).next_multiple_of(ride.pieces());
         let core = ride.turn();
         let rest = positions.to_vec();
-        let surface = Surface::new(positions, &values, fade, triangles, self.smoothing);
+        let surface = Surface::new(positions, &values, fade, triangles, self.smoothing, run);
         let pace = Pace { steps, until: ride.until, piece: steps / ride.pieces() };
         let taken = surface.follow(positions, &ride, pace, run)?;
         run.for_each(positions, |i, x| {

@@ -41,6 +41,7 @@ impl<'a> Masked<'a> {
         mask: &'a [f32],
         positions: &[Vec3],
         triangles: &[[u32; 3]],
+        run: &Run<'_>,
     ) -> Result<Self, Problem> {
         if mask.len() != positions.len() {
             return Err(Problem::MaskLength { given: mask.len(), vertices: positions.len() });
@@ -53,7 +54,8 @@ impl<'a> Masked<'a> {
         }
         let held: Vec<f32> = mask.iter().map(|m| 1.0 - m).collect();
         let blend = |s: f32| (1.0 - s, -1.0);
-        Ok(Self { mask, surface: Surface::new(positions, &held, blend, triangles, SMOOTHING) })
+        let surface = Surface::new(positions, &held, blend, triangles, SMOOTHING, run);
+        Ok(Self { mask, surface })
     }
 
     /// Carries the surface along a flow.

@@ -287,7 +287,7 @@ impl Op {
         params: &Params,
         run: &Run<'_>,
     ) -> Result<Done, Problem> {
-        let masked = Masked::new(&params.mask, positions, triangles)?;
+        let masked = Masked::new(&params.mask, positions, triangles, run)?;
         let before = positions.to_vec();
         let params = &params.integration;
         let carry =

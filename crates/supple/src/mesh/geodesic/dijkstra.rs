@@ -21,7 +21,7 @@ use std::collections::BinaryHeap;
 
 use glam::Vec3;
 
-use crate::mesh::adjacency::is_index_degenerate;
+use crate::mesh::adjacency::{others, vertex_triangles};
 
 /// Distance of every vertex to the nearest source; infinite where none can be reached.
 ///
@@ -30,8 +30,7 @@ use crate::mesh::adjacency::is_index_degenerate;
 /// If a triangle or a source names a vertex that does not exist.
 #[must_use]
 pub fn distances(positions: &[Vec3], triangles: &[[u32; 3]], sources: &[u32]) -> Vec<f32> {
-    let mut ways = along_edges(positions, triangles);
-    ways.extend(across_edges(positions, triangles));
+    let ways = ways(positions, triangles, Ways::AlongAndAcross);
     Links::new(positions.len(), &ways).distances(sources)
 }
 
@@ -42,9 +41,7 @@ pub(crate) fn cover(
     triangles: &[[u32; 3]],
     radius: f32,
 ) -> Vec<Vec<(u32, f32)>> {
-    let mut ways = along_edges(positions, triangles);
-    ways.extend(across_edges(positions, triangles));
-    let links = Links::new(positions.len(), &ways);
+    let links = Links::new(positions.len(), &ways(positions, triangles, Ways::AlongAndAcross));
     let mut distance = vec![f32::INFINITY; positions.len()];
     let mut is_covered = vec![false; positions.len()];
     let mut discs = Vec::new();
@@ -70,7 +67,7 @@ pub(super) fn edge_distances(
     triangles: &[[u32; 3]],
     sources: &[u32],
 ) -> Vec<f32> {
-    Links::new(positions.len(), &along_edges(positions, triangles)).distances(sources)
+    Links::new(positions.len(), &ways(positions, triangles, Ways::Along)).distances(sources)
 }
 
 /// A straight way between two vertices.
@@ -146,30 +143,40 @@ fn key(distance: f32, vertex: u32) -> u64 {
     u64::from(distance.to_bits()) << 32 | u64::from(vertex)
 }
 
-/// The sides of all triangles; those of two triangles come twice.
-fn along_edges(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Way> {
-    let at = |i: u32| positions[i as usize];
-    let way = |ends: [u32; 2]| Way { ends, length: at(ends[0]).distance(at(ends[1])) };
-    let sound = triangles.iter().filter(|t| !is_index_degenerate(**t));
-    sound.flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).map(way).collect()
+/// Which ways there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ways {
+    /// Along edges.
+    Along,
+    /// Along edges, and across them from one triangle to the next.
+    AlongAndAcross,
 }
 
-/// The lines across edges from one triangle to the next.
-fn across_edges(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Way> {
+/// The ways over a surface: each edge once, sorted, and the lines across it.
+fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Way> {
     let at = |i: u32| positions[i as usize];
-    let sound = triangles.iter().filter(|t| !is_index_degenerate(**t));
-    let side = |a: u32, b: u32, apex: u32| (u64::from(a.min(b)) << 32 | u64::from(a.max(b)), apex);
-    let mut sides: Vec<(u64, u32)> =
-        sound.flat_map(|&[a, b, c]| [side(a, b, c), side(b, c, a), side(c, a, b)]).collect();
-    sides.sort_unstable();
-    let pairs = sides.chunk_by(|a, b| a.0 == b.0).flat_map(|same| same.windows(2));
-    let way = |pair: &[(u64, u32)]| {
-        let [a, b] = [(pair[0].0 >> 32) as u32, pair[0].0 as u32];
-        let ends = [pair[0].1, pair[1].1];
-        let length = unfolded(at(a), at(b), at(ends[0]), at(ends[1]))?;
-        Some(Way { ends, length })
-    };
-    pairs.filter_map(way).collect()
+    let around = vertex_triangles(positions.len(), triangles);
+    let mut ways = Vec::with_capacity(triangles.len() * 3);
+    // The edges from a vertex to larger ones, each with what lies opposite.
+    let mut sides: Vec<[u32; 2]> = Vec::new();
+    for v in 0..positions.len() as u32 {
+        sides.clear();
+        for &t in around.row(v as usize) {
+            let [next, last] = others(triangles[t as usize], v);
+            sides.extend([[next, last], [last, next]].into_iter().filter(|side| side[0] > v));
+        }
+        sides.sort_unstable();
+        for same in sides.chunk_by(|a, b| a[0] == b[0]) {
+            let end = same[0][0];
+            ways.push(Way { ends: [v, end], length: at(v).distance(at(end)) });
+            for pair in same.windows(2).filter(|_| which == Ways::AlongAndAcross) {
+                let ends = [pair[0][1], pair[1][1]];
+                let length = unfolded(at(v), at(end), at(ends[0]), at(ends[1]));
+                ways.extend(length.map(|length| Way { ends, length }));
+            }
+        }
+    }
+    ways
 }
 
 /// Distance between the apices of two triangles over an edge laid into one plane, if the line between

@@ -1,8 +1,7 @@
 //! Overlapping discs that cover a surface, of a size that depends on the width of the fade and not on the
 //! triangles: what is averaged over them is the same on a finer mesh.
 
-use std::iter::Sum;
-use std::ops::Mul;
+use std::ops::{AddAssign, Mul};
 
 use glam::Vec3;
 
@@ -33,37 +32,38 @@ impl Discs {
         width: f32,
     ) -> Self {
         let radius = REACH * width;
-        let mut rows = vec![Vec::new(); moving];
         let discs = dijkstra::cover(positions, triangles, radius);
+        let mut entries = Vec::with_capacity(discs.iter().map(Vec::len).sum());
         for (number, disc) in (0..).zip(&discs) {
             for &(v, distance) in disc.iter().filter(|(v, _)| (*v as usize) < moving) {
                 let inside = (1.0 - (distance / radius).powi(2)).max(0.0);
                 // The centre counts even if the disc has no size.
                 let weight = if distance > 0.0 { inside * inside } else { 1.0 };
-                rows[v as usize].push(Share { of: number, weight });
+                entries.push((v, Share { of: number, weight }));
             }
         }
-        let mut of_disc = vec![Vec::new(); discs.len()];
-        let mut vertices = Table::default();
-        for (v, row) in (0..).zip(rows) {
+        let mut vertices = Table::sorted(moving, &entries);
+        for v in 0..moving {
+            let row = vertices.row_mut(v);
             let all: f32 = row.iter().map(|share| share.weight).sum();
-            let shared = row.into_iter().map(|s| Share { weight: s.weight / all, ..s });
-            vertices.push(shared.inspect(|share| {
-                of_disc[share.of as usize].push(Share { of: v, ..*share });
-            }));
+            row.iter_mut().for_each(|share| share.weight /= all);
         }
-        Self { members: of_disc.into_iter().collect(), vertices }
+        Self { members: vertices.transposed(discs.len()), vertices }
     }
 
     /// The sum over each disc of its vertices' shares.
-    pub(super) fn sums<T>(&self, of: &[T], run: &Run<'_>) -> Vec<T>
+    pub(super) fn sums<T>(&self, of: impl Fn(usize) -> T + Sync, run: &Run<'_>) -> Vec<T>
     where
-        T: Copy + Default + Mul<f32, Output = T> + Sum + Send + Sync,
+        T: Copy + Default + Mul<f32, Output = T> + AddAssign + Send,
     {
         let mut sums = vec![T::default(); self.members.len()];
         run.for_each_piece(&mut sums, TASK, |start, sums| {
-            for (d, sum) in (start..).zip(sums) {
-                *sum = self.members.sum(d, of);
+            for (d, of_disc) in (start..).zip(sums) {
+                let mut sum = T::default();
+                for share in self.members.row(d) {
+                    sum += of(share.of as usize) * share.weight;
+                }
+                *of_disc = sum;
             }
         });
         sums
@@ -71,7 +71,10 @@ impl Discs {
 
     /// The mean over the discs of a vertex.
     #[inline(always)]
-    pub(super) fn mean<T: Copy + Mul<f32, Output = T> + Sum>(&self, vertex: usize, of: &[T]) -> T {
+    pub(super) fn mean<T>(&self, vertex: usize, of: &[T]) -> T
+    where
+        T: Copy + Default + Mul<f32, Output = T> + AddAssign,
+    {
         self.vertices.sum(vertex, of)
     }
 }
@@ -118,7 +121,7 @@ mod tests {
         let n = mesh.positions.len();
         let width = fade_width(&mesh.positions, &values, &mesh.triangles);
         let discs = Discs::new(&mesh.positions, &mesh.triangles, n, width);
-        let sums = discs.sums(&vec![1.0_f32; n], &Run::default());
+        let sums = discs.sums(|_| 1.0_f32, &Run::default());
         assert!(sums.len() > 4 && sums.len() < n / 10, "{} discs", sums.len());
         assert!((sums.iter().sum::<f32>() - n as f32).abs() < 1e-3 * n as f32, "nothing is lost");
         let ones = vec![1.0_f32; sums.len()];

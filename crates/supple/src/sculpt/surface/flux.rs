@@ -17,7 +17,7 @@ use glam::Vec2;
 
 use super::disc::Discs;
 use super::table::{Share, Table};
-use super::{Block, Mover, Row, Shape, cross, gathered, offset, over};
+use super::{Block, Mover, Normal, Row, cross, gathered, offset, over};
 use crate::Run;
 use crate::field::lanes::WIDTH;
 use crate::mesh::adjacency::{edges, is_index_degenerate};
@@ -59,30 +59,28 @@ impl Flux {
         let has_free = |t: &[u32; 3]| !is_index_degenerate(*t) && t.iter().any(|&v| is_free(v));
         let faces: Vec<[u32; 3]> = triangles.iter().copied().filter(has_free).collect();
         let sides = edges(values.len(), &faces);
-        let mut around = vec![Vec::new(); moving];
+        let mut around = Vec::with_capacity(3 * faces.len());
         for (of, corners) in (0..).zip(&faces) {
             let free = corners.iter().filter(|v| is_free(**v)).count();
             for &v in corners.iter().filter(|v| is_free(**v)) {
-                around[v as usize].push(Share { of, weight: 1.0 / free as f32 });
+                around.push((v, Share { of, weight: 1.0 / free as f32 }));
             }
         }
         Self {
-            around: around.into_iter().collect(),
+            around: Table::sorted(moving, &around),
             window: values[..moving].iter().map(|s| 4.0 * s * (1.0 - s)).collect(),
             faces: faces_of(&faces, &sides, values.len()),
             sides: sides.chunks(WIDTH).map(|chunk| Sides::new(chunk, values, blend)).collect(),
         }
     }
 
-    /// How fast each vertex must move along its normal besides, from the positions and velocities.
-    pub(super) fn pushes<M: Mover>(
+    /// The potential's integrals along the sides.
+    pub(super) fn along<M: Mover>(
         &self,
-        discs: &Discs,
-        [local, velocities]: [&[Row]; 2],
-        shapes: &[Shape],
+        local: &[Row],
         posed: &M::Posed,
         run: &Run<'_>,
-    ) -> Vec<Block> {
+    ) -> Vec<[f32; WIDTH]> {
         let mut along = vec![[0.0; WIDTH]; self.sides.len()];
         over(
             &mut along,
@@ -90,39 +88,57 @@ impl Flux {
             #[inline(always)]
             |s, along| *along = self.sides[s].integral::<M>(local, posed),
         );
+        along
+    }
+
+    /// How fast each vertex must move along its normal besides, from the positions and velocities.
+    pub(super) fn pushes(
+        &self,
+        discs: &Discs,
+        [local, velocities]: [&[Row]; 2],
+        along: &[[f32; WIDTH]],
+        normals: &[Normal],
+        run: &Run<'_>,
+    ) -> Vec<Block> {
         let missing = run.map(self.faces.len(), |f| {
             self.faces[f].missing(local, velocities, along.as_flattened())
         });
         // What each vertex has to make up for, and what it sweeps with a push of one.
-        let volumes = run.map(shapes.len(), |v| {
-            let swept = self.window[v] * shapes[v].normal.length() / 6.0;
+        let volumes = run.map(normals.len(), |v| {
+            let swept = self.window[v] * normals[v].size() / 6.0;
             Vec2::new(self.around.sum(v, &missing), swept)
         });
         let speed = |v: Vec2| if v.y > f32::MIN_POSITIVE { v.x / v.y } else { 0.0 };
-        let speeds: Vec<f32> = discs.sums(&volumes, run).into_iter().map(speed).collect();
-        run.map(shapes.len().div_ceil(WIDTH), |b| {
-            let mut push = Block::ZERO;
-            for (i, v) in (b * WIDTH..shapes.len()).take(WIDTH).enumerate() {
-                let speed = self.window[v] * discs.mean(v, &speeds);
-                push.set(i, (speed * shapes[v].normal.normalize_or_zero()).truncate());
-            }
-            push
-        })
+        let sums = discs.sums(|v| volumes[v], run);
+        let speeds: Vec<f32> = sums.into_iter().map(speed).collect();
+        let mut pushes = vec![Block::ZERO; normals.len().div_ceil(WIDTH)];
+        over(
+            &mut pushes,
+            run,
+            #[inline(always)]
+            |b, push| {
+                for (i, v) in (b * WIDTH..normals.len()).take(WIDTH).enumerate() {
+                    let speed = self.window[v] * discs.mean(v, &speeds);
+                    push.set(i, (speed * normals[v].direction()).truncate());
+                }
+            },
+        );
+        pushes
     }
 }
 
 impl Flux {
     /// Moves the vertices along their normals, those in the middle of the fade farthest, to add a volume; none
     /// if that is farther than `most`.
-    pub(super) fn add_volume(&self, local: &mut [Row], shapes: &[Shape], volume: f64, most: f32) {
-        let swept = |(shape, window): (&Shape, &f32)| f64::from(window * shape.normal.length());
-        let all: f64 = shapes.iter().zip(&self.window).map(swept).sum::<f64>() / 6.0;
+    pub(super) fn add_volume(&self, local: &mut [Row], normals: &[Normal], volume: f64, most: f32) {
+        let swept = |(normal, window): (&Normal, &f32)| f64::from(window * normal.size());
+        let all: f64 = normals.iter().zip(&self.window).map(swept).sum::<f64>() / 6.0;
         let far = if all > 0.0 { (volume / all) as f32 } else { 0.0 };
         if far.abs() > most {
             return;
         }
-        for ((x, shape), window) in local.iter_mut().zip(shapes).zip(&self.window) {
-            *x += far * window * shape.normal.normalize_or_zero();
+        for ((x, normal), window) in local.iter_mut().zip(normals).zip(&self.window) {
+            *x += far * window * normal.direction();
         }
     }
 }

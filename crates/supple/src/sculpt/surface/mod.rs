@@ -48,6 +48,9 @@ use crate::run::Cancelled;
 /// Blocks a thread works on at a time.
 const TASK: usize = 32;
 
+/// Vertices a thread works on at a time, where each is worked out by itself.
+const ROWS: usize = 256;
+
 /// Share of a step by which its start and end lie within it: where two pieces of a way meet, each step sees
 /// its own.
 const WITHIN: f64 = 1e-6;
@@ -85,14 +88,36 @@ pub(super) struct Surface {
     flux: Flux,
 }
 
-/// What the neighbours of a vertex say.
+/// What the neighbours of the vertices say.
+struct Shapes {
+    normals: Vec<Normal>,
+    fits: Vec<Fit>,
+}
+
+/// The cross products around a vertex, added up; the fourth component is how long that is.
 #[derive(Clone, Copy, Default)]
-struct Shape {
-    /// The cross products around it, added up.
-    normal: Row,
+struct Normal(Row);
+
+/// Where the gradient of a vertex comes from.
+#[derive(Clone, Copy, Default)]
+struct Fit {
     moments: Moments,
     /// `Σ Δs d`.
     right: Row,
+}
+
+impl Normal {
+    /// Six times the area that belongs to the vertex.
+    #[inline(always)]
+    fn size(self) -> f32 {
+        self.0.w
+    }
+
+    /// Its direction; zero where there is no area.
+    #[inline(always)]
+    fn direction(self) -> Row {
+        self.0.with_w(0.0) / self.0.w.max(f32::MIN_POSITIVE)
+    }
 }
 
 /// What moves a surface.
@@ -203,6 +228,7 @@ impl Surface {
         blend: fn(f32) -> (f32, f32),
         triangles: &[[u32; 3]],
         smoothing: u32,
+        run: &Run<'_>,
     ) -> Self {
         let mut vertices: Vec<u32> =
             (0..values.len() as u32).filter(|&i| values[i as usize] < 1.0).collect();
@@ -230,14 +256,21 @@ impl Surface {
             beta: std::array::from_fn(|i| blend(values[i]).0),
             slope: std::array::from_fn(|i| blend(values[i]).1),
         });
+        let (discs, (fans, flux)) = run.join(
+            || Discs::new(&local, &triangles, moving, width),
+            || {
+                let fans = Fans::new(&triangles, moving, &values);
+                (fans, Flux::new(&triangles, moving, &values, blend))
+            },
+        );
         Self {
             moving,
             blends: blends.collect(),
-            fans: Fans::new(&triangles, moving, &values),
+            fans,
             smoothing,
             width: f64::from(width),
-            discs: Discs::new(&local, &triangles, moving, width),
-            flux: Flux::new(&triangles, moving, &values, blend),
+            discs,
+            flux,
             triangles,
             vertices,
         }
@@ -302,7 +335,7 @@ impl Surface {
         let lost = self.volume(&self.local(before), origin, run) - self.volume(&local, origin, run);
         let shapes = self.shapes(&local, run);
         let most = GIVEN_BACK * self.width as f32;
-        self.flux.add_volume(&mut local, &shapes, lost, most);
+        self.flux.add_volume(&mut local, &shapes.normals, lost, most);
         self.put_back(&local, positions);
     }
 
@@ -380,57 +413,83 @@ impl Surface {
     /// Gradients, velocities and what the volume lacks.
     fn sense<M: Mover>(&self, local: &[Row], mover: &M, time: f64, run: &Run<'_>) -> Sense {
         let posed = mover.at(time);
-        let shapes = self.shapes(local, run);
-        let gradient = self.gradients(&shapes, run);
-        let mut velocity = vec![[Row::ZERO; WIDTH]; gradient.len()];
-        over(
+        let keeps_volume = mover.keeps_volume();
+        let (shapes, along) = run.join(
+            || self.shapes(local, run),
+            || if keeps_volume { self.flux.along::<M>(local, &posed, run) } else { Vec::new() },
+        );
+        let nearly = self.nearly_smooth(&shapes, run);
+        let mut gradient = vec![Block::ZERO; self.blends.len()];
+        let mut velocity = vec![[Row::ZERO; WIDTH]; self.blends.len()];
+        over_both(
+            &mut gradient,
             &mut velocity,
             run,
             #[inline(always)]
-            |b, rows| {
-                *rows = in_rows(&self.velocity::<M>(b, &block(b, local), &gradient[b], &posed));
+            |b, gradient, velocity| {
+                *gradient = in_columns(&self.smoother(b, &nearly));
+                *velocity = in_rows(&self.velocity::<M>(b, &block(b, local), gradient, &posed));
             },
         );
-        let push = if mover.keeps_volume() {
+        let push = if keeps_volume {
             let motion = [local, velocity.as_flattened()];
-            self.flux.pushes::<M>(&self.discs, motion, &shapes, &posed, run)
+            self.flux.pushes(&self.discs, motion, &along, &shapes.normals, run)
         } else {
             vec![Block::ZERO; gradient.len()]
         };
         Sense { time, gradient, velocity, push }
     }
 
-    /// ∇s of all blocks.
-    fn gradients(&self, shapes: &[Shape], run: &Run<'_>) -> Vec<Block> {
-        let means = upright::means(&self.discs, shapes, run);
-        let mut rough = vec![[Row::ZERO; WIDTH]; self.blends.len()];
+    /// ∇s of all blocks, averaged over the neighbours once less than it should be.
+    fn nearly_smooth(&self, shapes: &Shapes, run: &Run<'_>) -> Vec<Rows> {
+        let means = upright::means(&self.discs, &shapes.normals, run);
+        let mut gradients = vec![[Row::ZERO; WIDTH]; self.blends.len()];
         over(
-            &mut rough,
+            &mut gradients,
             run,
             #[inline(always)]
             |b, rows| *rows = in_rows(&self.rough_gradient(b, shapes, &means)),
         );
-        let mut gradients = rough.into_flattened();
-        gradients.truncate(shapes.len());
-        for _ in 0..self.smoothing {
-            gradients = run.map(shapes.len(), |v| self.averaged(v, &gradients));
+        for _ in 1..self.smoothing {
+            let mut next = vec![[Row::ZERO; WIDTH]; gradients.len()];
+            over(
+                &mut next,
+                run,
+                #[inline(always)]
+                |b, rows| *rows = self.smoother(b, &gradients),
+            );
+            gradients = next;
         }
-        gradients.chunks(WIDTH).map(in_columns).collect()
+        gradients
+    }
+
+    /// The gradients of a block, averaged once more, unless they are to stay as they are.
+    #[inline(always)]
+    fn smoother(&self, b: usize, gradients: &[Rows]) -> Rows {
+        if self.smoothing == 0 {
+            return gradients[b];
+        }
+        let mut rows = [Row::ZERO; WIDTH];
+        for (i, row) in rows.iter_mut().enumerate() {
+            let v = (b * WIDTH + i).min(self.moving - 1);
+            *row = self.fans.averaging.sum(v, gradients.as_flattened());
+        }
+        rows
     }
 
     /// ∇s of a block, not averaged.
     #[inline(always)]
-    fn rough_gradient(&self, b: usize, shapes: &[Shape], means: &[Row]) -> Block {
-        let at = |i: usize| (b * WIDTH + i).min(shapes.len() - 1);
+    fn rough_gradient(&self, b: usize, shapes: &Shapes, means: &[Row]) -> Block {
+        let at = |i: usize| (b * WIDTH + i).min(self.moving - 1);
         let mut sums = [Row::ZERO; WIDTH];
         for (i, sum) in sums.iter_mut().enumerate() {
             *sum = self.discs.mean(at(i), means);
         }
         let mut gradient = Block::ZERO;
-        for i in 0..WIDTH {
-            let shape = &shapes[at(i)];
-            let upright = upright::leant(sums[i], shape.normal);
-            gradient.set(i, shape.moments.solve(upright, shape.right).truncate());
+        for (i, sum) in sums.into_iter().enumerate() {
+            let upright = upright::leant(sum, shapes.normals[at(i)].direction());
+            let fit = &shapes.fits[at(i)];
+            gradient.set(i, fit.moments.solve(upright, fit.right).truncate());
         }
         gradient
     }
@@ -451,36 +510,37 @@ impl Surface {
         );
     }
 
-    fn shapes(&self, local: &[Row], run: &Run<'_>) -> Vec<Shape> {
-        run.map(self.moving, |v| self.shape(v, local))
+    fn shapes(&self, local: &[Row], run: &Run<'_>) -> Shapes {
+        let mut shapes = Shapes {
+            normals: vec![Normal::default(); self.moving],
+            fits: vec![Fit::default(); self.moving],
+        };
+        let normals = shapes.normals.chunks_mut(ROWS);
+        let mut pieces: Vec<_> = normals.zip(shapes.fits.chunks_mut(ROWS)).collect();
+        run.for_each_piece(&mut pieces, 1, |piece, pieces| {
+            for (normals, fits) in pieces {
+                for (v, (normal, fit)) in (piece * ROWS..).zip(normals.iter_mut().zip(&mut **fits))
+                {
+                    (*normal, *fit) = self.shape(v, local);
+                }
+            }
+        });
+        shapes
     }
 
     #[inline(always)]
-    fn shape(&self, v: usize, local: &[Row]) -> Shape {
+    fn shape(&self, v: usize, local: &[Row]) -> (Normal, Fit) {
         let x = local[v];
         let mut last = local[self.fans.before[v] as usize] - x;
-        let mut shape = Shape::default();
+        let (mut normal, mut fit) = (Row::ZERO, Fit::default());
         for spoke in self.fans.spokes.row(v) {
             let d = local[spoke.of as usize] - x;
-            shape.normal += cross(last, d);
-            shape.moments.add(d);
-            shape.right += spoke.weight * d;
+            normal += cross(last, d);
+            fit.moments.add(d);
+            fit.right += spoke.weight * d;
             last = d;
         }
-        shape
-    }
-
-    /// The mean of a gradient and that of its neighbours.
-    #[inline(always)]
-    fn averaged(&self, v: usize, gradients: &[Row]) -> Row {
-        let (mut sum, mut count) = (Row::ZERO, 0.0);
-        for spoke in self.fans.spokes.row(v).iter().filter(|spoke| spoke.of as usize != v) {
-            if let Some(gradient) = gradients.get(spoke.of as usize) {
-                sum += *gradient;
-                count += 1.0;
-            }
-        }
-        if count > 0.0 { 0.5 * gradients[v] + (0.5 / count) * sum } else { gradients[v] }
+        (Normal(normal.with_w(normal.length())), fit)
     }
 
     #[inline(always)]
@@ -503,6 +563,22 @@ fn over<T: Send>(blocks: &mut [T], run: &Run<'_>, f: impl Fn(usize, &mut T) + Se
     run.for_each_piece(blocks, TASK, |start, blocks| {
         arch.dispatch(Blocks { start, blocks, f: &f });
     });
+}
+
+/// Works on two lists of blocks at once.
+fn over_both<A: Send, B: Send>(
+    ones: &mut [A],
+    others: &mut [B],
+    run: &Run<'_>,
+    f: impl Fn(usize, &mut A, &mut B) + Send + Sync,
+) {
+    let mut pairs: Vec<_> = ones.iter_mut().zip(others).collect();
+    over(
+        &mut pairs,
+        run,
+        #[inline(always)]
+        |b, (one, other)| f(b, one, other),
+    );
 }
 
 /// Some blocks to work out.
@@ -603,14 +679,14 @@ mod tests {
         let wanted = Vec3::new(0.03, -0.05, 0.02);
         let normal = Vec3::new(-0.4, 0.7, 1.0).normalize_or_zero();
         let values: Vec<f32> = points.iter().map(|p| 0.5 + wanted.dot(*p)).collect();
-        let surface = Surface::new(&points, &values, fade, &triangles, 0);
+        let surface = Surface::new(&points, &values, fade, &triangles, 0, &Run::default());
         let local = surface.local(&points);
         let shapes = surface.shapes(&local, &Run::default());
-        let gradients = surface.gradients(&shapes, &Run::default());
+        let gradients = surface.nearly_smooth(&shapes, &Run::default());
         let expected = wanted - normal * normal.dot(wanted);
         // The rim too: its fans are open, and three neighbours are enough.
         for k in 0..7 {
-            let found = gradients[k / WIDTH].get(k % WIDTH);
+            let found = gradients[k / WIDTH][k % WIDTH].truncate();
             assert!(found.abs_diff_eq(expected, 1e-5), "{k}: {found} {expected}");
         }
     }

@@ -13,21 +13,20 @@
 //! from the vertex' own normal, as at the rim of something thin, some of that is added.
 
 use super::disc::Discs;
-use super::{Row, Shape};
+use super::{Normal, Row};
 use crate::Run;
 
 /// The sum over each disc of its normals and of their lengths.
-pub(super) fn means(discs: &Discs, shapes: &[Shape], run: &Run<'_>) -> Vec<Row> {
-    let normal = |v: usize| shapes[v].normal.with_w(shapes[v].normal.length());
-    discs.sums(&run.map(shapes.len(), normal), run)
+pub(super) fn means(discs: &Discs, normals: &[Normal], run: &Run<'_>) -> Vec<Row> {
+    discs.sums(|v| normals[v].0, run)
 }
 
-/// The upright of a vertex, from the mean of [`means`] over its discs and its own normal: leant back towards
+/// The upright of a vertex, from the mean of [`means`] over its discs and its own normal of
+/// length one: leant back towards
 /// that if it lies farther off than 60°.
 #[inline(always)]
 pub(super) fn leant(mean: Row, own: Row) -> Row {
     let mean = mean.with_w(0.0) / mean.w.max(f32::MIN_POSITIVE);
-    let own = normalized(own);
     normalized(mean + (1.0 - 2.0 * mean.dot(own)).max(0.0) * own)
 }
 
@@ -59,10 +58,11 @@ mod tests {
             for p in &mut mesh.positions {
                 p.y += 0.2 * edge * (std::f32::consts::TAU * p.x / (5.0 * edge)).sin();
             }
-            let surface = Surface::new(&mesh.positions, &values, fade, &mesh.triangles, 0);
+            let surface =
+                Surface::new(&mesh.positions, &values, fade, &mesh.triangles, 0, &Run::default());
             let local = surface.local(&mesh.positions);
-            let shapes = surface.shapes(&local, &Run::default());
-            let means = means(&surface.discs, &shapes, &Run::default());
+            let normals = surface.shapes(&local, &Run::default()).normals;
+            let means = means(&surface.discs, &normals, &Run::default());
             let on_top = |v: &usize| {
                 let p = local[*v];
                 p.x.abs() < 0.5 && p.z.abs() < 0.2 && p.y > 0.2
@@ -70,9 +70,9 @@ mod tests {
             let tilt = |n: Row| n.normalize_or_zero().x.abs();
             let (mut before, mut after) = (0.0_f32, 0.0_f32);
             for v in (0..surface.moving).filter(on_top) {
-                before = before.max(tilt(shapes[v].normal));
+                before = before.max(tilt(normals[v].direction()));
                 let mean = surface.discs.mean(v, &means);
-                after = after.max(tilt(leant(mean, shapes[v].normal)));
+                after = after.max(tilt(leant(mean, normals[v].direction())));
             }
             assert!(before > 0.1 && after < 0.1 * before, "{before} {after}");
         }
