@@ -2,7 +2,7 @@
 //! curve).
 
 use glam::Vec3;
-use supple::mesh::normals::vertex_normals;
+use supple::mesh::shading::{Buffers, Shading};
 use supple::pathline::{self, Direction, Method};
 use supple::sculpt::{
     self, Bend, Boundary, Curve, Extent, Guide, Knob, Move, OnContact, Op, Part, Twist,
@@ -195,10 +195,13 @@ fn boundary(bench: &Bench<'_>) -> anyhow::Result<()> {
     let support = map.parts().iter().filter(|part| **part == Part::Lower).count();
     let params = pathline::Params { method: Method::Adaptive { tolerance_rel_bbox: 1e-4 } };
     let mut positions = mesh.positions.clone();
+    let shading = Shading::new(positions.len(), &mesh.triangles);
+    let mut buffers = Buffers::default();
     let ms = median_ms(bench.shell, || {
         positions.copy_from_slice(&mesh.positions);
         map.apply(&mut positions, &params, &run)?;
-        Ok(vertex_normals(&positions, &mesh.triangles, &run))
+        shading.normals(&positions, &mut buffers, &run);
+        Ok(())
     })?;
     bench.print(&Row {
         bench: "sculpt",

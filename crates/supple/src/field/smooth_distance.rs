@@ -201,14 +201,14 @@ impl CurveDistance {
         for (k, segment) in self.segments.iter().enumerate() {
             let is_chained = k > 0 && self.segments[k - 1].joins(segment);
             if !is_chained {
-                for (i, inverse) in start.iter_mut().enumerate() {
+                for (i, distance) in start.iter_mut().enumerate() {
                     let xi = x.get(i) - segment.start;
-                    *inverse = 1.0 / xi.dot(xi).max(FLOOR_SQUARED).sqrt();
+                    *distance = xi.dot(xi).max(FLOOR_SQUARED).sqrt();
                 }
             }
-            for (i, inverse) in start.iter_mut().enumerate() {
-                let (value, gradient, end) = segment.integral(x.get(i), *inverse);
-                *inverse = end;
+            for (i, distance) in start.iter_mut().enumerate() {
+                let (value, gradient, end) = segment.integral(x.get(i), *distance);
+                *distance = end;
                 sum.value[i] += 0.5 * value;
                 let g = sum.gradient.get(i) + 0.5 * gradient;
                 sum.gradient.set(i, g);
@@ -230,32 +230,35 @@ impl Segment {
         (self.start + self.length * self.along).abs_diff_eq(next.start, 1e-6)
     }
 
-    /// `∫ l⁻³ ds`, its gradient `−3 ∫ l⁻⁵ (x − y) ds`, and one over the distance to the end, given that
-    /// to the start.
+    /// `∫ l⁻³ ds`, its gradient `−3 ∫ l⁻⁵ (x − y) ds`, and the distance to the end, given that to the start.
     #[inline(always)]
-    fn integral(&self, x: Vec3, i0: f32) -> (f32, Vec3, f32) {
+    fn integral(&self, x: Vec3, r0: f32) -> (f32, Vec3, f32) {
         let xi = x - self.start;
         let before = self.along.dot(xi);
         let (s0, s1) = (-before, self.length - before);
         let out = xi - before * self.along;
         let h2 = out.dot(out).max(FLOOR_SQUARED);
-        let i1 = 1.0 / (h2 + s1 * s1).sqrt();
-        let (g0, g1) = (s0 * i0, s1 * i1);
-        let (q0, q1) = (i0 * i0, i1 * i1);
-        let sum = q0 + q1;
-        let product = q0 * q1;
-        let drop = self.length * (s0 + s1) * product;
-        let beyond = s0 * s1 > 0.0;
-        // Three quotients by one division.
-        let bottom_cubic = if beyond { g0 + g1 } else { h2 };
-        let bottom_rest = if beyond { 1.0 + g0 * g1 } else { h2 };
-        let bottom_ends = i0 + i1;
-        let inverse = 1.0 / (bottom_cubic * bottom_rest * bottom_ends);
-        let cubic = if beyond { drop } else { g1 - g0 } * (bottom_rest * bottom_ends * inverse);
-        let rest = if beyond { sum - h2 * product } else { 1.0 - g0 * g1 }
-            * (bottom_cubic * bottom_ends * inverse);
-        let ends = drop * (bottom_cubic * bottom_rest * inverse) * (sum + i0 * i1);
-        (cubic, ends * self.along - cubic * (rest + sum) * out, i1)
+        let far = h2 + s1 * s1;
+        let r1 = far.sqrt();
+        let (product, sum) = (r0 * r1, r0 + r1);
+        let squares = r0 * r0 + far;
+        let drop = self.length * (s0 + s1);
+        let (g0, g1) = (s0 * r1, s1 * r0);
+        let both = s0 * s1;
+        let beyond = both > 0.0;
+        let bottom_cubic = if beyond { (g0 + g1).abs() } else { h2 };
+        let bottom_rest = if beyond { product + both } else { h2 };
+        let bottoms = bottom_cubic * bottom_rest;
+        let lengths = product * sum;
+        // All quotients by one division.
+        let inverse = 1.0 / (bottoms * lengths).max(f32::MIN_POSITIVE);
+        let (by_bottoms, by_lengths) = (lengths * inverse, bottoms * inverse);
+        let by_product = sum * by_lengths;
+        let cubic =
+            if beyond { drop.abs() } else { g1 - g0 } * by_product * (bottom_rest * by_bottoms);
+        let rest = if beyond { squares - h2 } else { product - both } * (bottom_cubic * by_bottoms);
+        let ends = drop * (squares + product) * (by_product * by_product) * by_lengths;
+        (cubic, ends * self.along - cubic * by_product * (rest + squares * by_product) * out, r1)
     }
 
     fn integral_jet(&self, x: DVec3) -> Jet {

@@ -1,4 +1,4 @@
-//! The inner loop: blocks of sixteen points through one phase.
+//! The inner loop: blocks of points through one phase.
 
 use glam::{DMat3, DVec3, Vec3};
 use pulp::{Simd, WithSimd};
@@ -7,6 +7,10 @@ use super::Direction;
 use crate::field::lanes::{Lanes, WIDTH};
 use crate::field::{Field, Influence, Motion, Phase, PosedField, Region};
 use crate::mesh::measure::Bounds;
+
+/// Points that go through a phase together: two registers full, since a field is a chain of waits and the second
+/// fills those of the first.
+const BLOCK: usize = 2 * WIDTH;
 
 /// Times within one step at which the four stages stand: start, middle, middle, end.
 const STAGE_TIME: [usize; 4] = [0, 1, 1, 2];
@@ -229,7 +233,7 @@ impl WithSimd for Sweep<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Swept {
-        sweep::<WIDTH>(self)
+        sweep::<BLOCK>(self)
     }
 }
 
@@ -282,8 +286,10 @@ impl WithSimd for Steepest<'_> {
             for i in 0..WIDTH {
                 x.set(i, block[i.min(block.len() - 1)]);
             }
-            let columns = [Vec3::X, Vec3::Y, Vec3::Z]
-                .map(|axis| slopes(&fields, &x, self.span * axis, self.span));
+            let mut columns = [Lanes::<WIDTH>::ZERO; 3];
+            for (column, axis) in columns.iter_mut().zip([Vec3::X, Vec3::Y, Vec3::Z]) {
+                *column = slopes(&fields, &x, self.span * axis, self.span);
+            }
             for i in 0..block.len() {
                 let [x, y, z] = [0, 1, 2].map(|k| columns[k].get(i).as_dvec3());
                 largest = largest.max(stretch(DMat3::from_cols(x, y, z)) as f32);
@@ -306,7 +312,8 @@ fn slopes<const L: usize>(
         ends[0].set(i, x.get(i) - 0.5 * way);
         ends[1].set(i, x.get(i) + 0.5 * way);
     }
-    let [before, after] = ends.map(|x| velocity(fields, &x));
+    // No closure: it would be compiled without the wide vectors.
+    let (before, after) = (velocity(fields, &ends[0]), velocity(fields, &ends[1]));
     let mut slope = Lanes::ZERO;
     for i in 0..L {
         slope.set(i, (after.get(i) - before.get(i)) / length);

@@ -81,6 +81,10 @@ const SAMPLE_TIMES: u32 = 4;
 const SAMPLE_SPAN: f32 = 1e-4;
 const SAFETY: f32 = 1.25;
 
+/// Steps from one of these times to the next, and the points a task takes along them.
+const SAMPLE_STEPS: u32 = 2;
+const SAMPLE_TASK: usize = 64;
+
 /// How finely to integrate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -193,7 +197,7 @@ fn advect_phase(
     run: &Run<'_>,
 ) -> Result<Swept, Error> {
     let Some(bounds) = Bounds::of(points) else { return Ok(Swept::default()) };
-    let pace = pace(points, phase, params, direction, &bounds)?;
+    let pace = pace(points, phase, params, direction, &bounds, run)?;
     let reach = Reach::of(phase);
     let kernel = kernel::Kernel::new(phase, pace, direction);
     let arch = pulp::Arch::new();
@@ -215,8 +219,9 @@ fn pace(
     params: &Params,
     direction: Direction,
     bounds: &Bounds,
+    run: &Run<'_>,
 ) -> Result<Pace, Error> {
-    let needed = least_steps(points, phase, direction, bounds)?;
+    let needed = least_steps(points, phase, direction, bounds, run)?;
     Ok(match params.method {
         Method::Fixed { steps } => Pace::Fixed { steps: steps.max(needed) },
         Method::Adaptive { tolerance_rel_bbox } => Pace::Adaptive {
@@ -227,9 +232,14 @@ fn pace(
 }
 
 /// Equal steps for a phase that is integrated elsewhere: at least what was asked for.
-pub(crate) fn steps_of(points: &[Vec3], phase: &Phase, params: &Params) -> Result<u32, Error> {
+pub(crate) fn steps_of(
+    points: &[Vec3],
+    phase: &Phase,
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<u32, Error> {
     let Some(bounds) = Bounds::of(points) else { return Ok(1) };
-    let needed = least_steps(points, phase, Direction::Forward, &bounds)?;
+    let needed = least_steps(points, phase, Direction::Forward, &bounds, run)?;
     Ok(match params.method {
         Method::Fixed { steps } => steps.max(needed),
         Method::Adaptive { .. } => needed,
@@ -242,13 +252,14 @@ fn least_steps(
     phase: &Phase,
     direction: Direction,
     bounds: &Bounds,
+    run: &Run<'_>,
 ) -> Result<u32, Error> {
     let bound = match phase.fields.iter().map(|field| field.gradient_bound(bounds)).sum() {
         Some(proven) => proven,
         None => {
             let passing = phase.fields.iter().map(|f| f.passing_rate(bounds)).fold(0.0, f32::max);
             let span = SAMPLE_SPAN * bounds.diagonal();
-            passing.max(SAFETY * sampled_gradient(points, phase, direction, span))
+            passing.max(SAFETY * sampled_gradient(points, phase, direction, span, run))
         }
     };
     let steps = (phase.duration * bound / INJECTIVE).ceil();
@@ -259,29 +270,43 @@ fn least_steps(
 }
 
 /// The largest `‖∂v/∂x‖` that some of the points meet on their way.
-fn sampled_gradient(points: &[Vec3], phase: &Phase, direction: Direction, span: f32) -> f32 {
+fn sampled_gradient(
+    points: &[Vec3],
+    phase: &Phase,
+    direction: Direction,
+    span: f32,
+    run: &Run<'_>,
+) -> f32 {
     let reach = Reach::of(phase);
     let felt = |x: &Vec3| reach.iter().any(|r| r.contains(*x));
-    let mut sample: Vec<Vec3> = points.iter().copied().filter(felt).collect();
-    let stride = sample.len().div_ceil(SAMPLES).max(1);
-    sample = sample.into_iter().step_by(stride).collect();
+    let felt: Vec<Vec3> = points.iter().copied().filter(felt).collect();
+    let stride = felt.len().div_ceil(SAMPLES).max(1);
+    let samples: Vec<Vec3> = felt.into_iter().step_by(stride).collect();
     let part = phase.duration / SAMPLE_TIMES as f32;
+    let time = |k: u32| match direction {
+        Direction::Forward => part * k as f32,
+        Direction::Backward => phase.duration - part * k as f32,
+    };
+    let pace = Pace::Fixed { steps: SAMPLE_STEPS };
+    let ways: Vec<_> = (0..SAMPLE_TIMES)
+        .map(|k| kernel::Kernel::part(phase, [time(k), part], pace, direction))
+        .collect();
     let arch = pulp::Arch::new();
-    let mut largest = 0.0_f32;
-    for k in 0..=SAMPLE_TIMES {
-        let (since, pace) = (part * k as f32, Pace::Fixed { steps: 4 });
-        let time = match direction {
-            Direction::Forward => since,
-            Direction::Backward => phase.duration - since,
-        };
-        largest = largest.max(arch.dispatch(Steepest { points: &sample, phase, time, span }));
-        if k < SAMPLE_TIMES {
-            let kernel = kernel::Kernel::part(phase, [time, part], pace, direction);
-            let everywhere = [Reach::Everywhere];
-            arch.dispatch(Sweep { points: &mut sample, reach: &everywhere, kernel: &kernel });
+    let steepest = |task: usize| {
+        let mut points: Vec<Vec3> =
+            samples[task * SAMPLE_TASK..].iter().take(SAMPLE_TASK).copied().collect();
+        let mut largest = 0.0_f32;
+        for k in 0..=SAMPLE_TIMES {
+            let here = Steepest { points: &points, phase, time: time(k), span };
+            largest = largest.max(arch.dispatch(here));
+            if let Some(kernel) = ways.get(k as usize) {
+                let reach = [Reach::Everywhere];
+                arch.dispatch(Sweep { points: &mut points, reach: &reach, kernel });
+            }
         }
-    }
-    largest
+        largest
+    };
+    run.map_tasks(samples.len().div_ceil(SAMPLE_TASK), steepest).into_iter().fold(0.0, f32::max)
 }
 
 #[cfg(test)]

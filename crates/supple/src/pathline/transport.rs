@@ -37,7 +37,7 @@ pub fn deformation_gradients(
             Direction::Forward => &flow.phases[k],
             Direction::Backward => &flow.phases[count - 1 - k],
         };
-        let steps = asked.max(least_steps(points, phase, direction, &bounds)?);
+        let steps = asked.max(least_steps(points, phase, direction, &bounds, run)?);
         run.for_each(&mut states, |_, state| *state = through(phase, *state, steps, direction));
         run.check()?;
     }

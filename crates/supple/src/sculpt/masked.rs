@@ -68,7 +68,7 @@ impl<'a> Masked<'a> {
     ) -> Result<pathline::Report, Problem> {
         let mut report = pathline::Report::default();
         for phase in &flow.phases {
-            let steps = FINER * pathline::steps_of(positions, phase, params)?.max(LEAST_STEPS);
+            let steps = FINER * pathline::steps_of(positions, phase, params, run)?.max(LEAST_STEPS);
             let pace = Pace { steps, until: f64::from(phase.duration), piece: steps };
             let before = positions.to_vec();
             report.steps += u64::from(self.surface.follow(positions, &phase, pace, run)?);
