@@ -381,12 +381,13 @@ impl Factor {
         assert!(columns.len().is_multiple_of(size), "{} numbers, {size} rows", columns.len());
         match (self.symbolic.raw(), &self.halves) {
             (SymbolicCholeskyRaw::Supernodal(raw), Some(halves)) => {
-                let order = self.symbolic.perm().map(|perm| perm.arrays().0);
+                let orders = self.symbolic.perm().map(|perm| perm.arrays());
+                let place = |i: usize| orders.map_or(i, |(order, _)| order[i] as usize);
+                let back = |i: usize| orders.map_or(i, |(_, order)| order[i] as usize);
                 for column in columns.chunks_exact_mut(size) {
-                    let place = |i: usize| order.map_or(i, |order| order[i] as usize);
-                    let mut x: Vec<f64> = (0..size).map(|i| column[place(i)]).collect();
+                    let mut x = run.map(size, |i| column[place(i)]);
                     halves.solve(raw, &self.values, &mut x, run);
-                    x.iter().enumerate().for_each(|(i, x)| column[place(i)] = *x);
+                    run.for_each(column, |i, to| *to = x[back(i)]);
                 }
             }
             _ => self.solve_plain(columns),

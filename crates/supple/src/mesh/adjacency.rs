@@ -106,6 +106,26 @@ pub fn vertex_triangles(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
     Rows { offsets, entries }
 }
 
+/// The corners at each vertex, in rising order: corner `c` of triangle `t` is `3 t + c`. None is left out.
+pub(crate) fn vertex_corners(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
+    let corners = triangles.as_flattened();
+    let mut offsets = vec![0_u32; vertices + 2];
+    for &v in corners {
+        offsets[v as usize + 2] += 1;
+    }
+    for v in 2..offsets.len() {
+        offsets[v] += offsets[v - 1];
+    }
+    let mut entries = vec![0; corners.len()];
+    for (corner, &v) in (0..).zip(corners) {
+        let end = &mut offsets[v as usize + 1];
+        entries[*end as usize] = corner;
+        *end += 1;
+    }
+    offsets.pop();
+    Rows { offsets, entries }
+}
+
 /// The neighbours of each vertex along edges, in rising order.
 #[must_use]
 pub fn vertex_vertices(vertices: usize, triangles: &[[u32; 3]]) -> Rows {

@@ -219,6 +219,10 @@ impl Pass<'_> {
         let (start, columns, rows, values) = self.lower.node(s);
         let at = start - self.first;
         let height = columns + rows.len();
+        // Most right sides are sparse, and what is zero stays so: its numbers need not come from memory.
+        if self.own[at..at + columns].iter().all(|x| *x == 0.0) {
+            return;
+        }
         x.clear();
         x.extend_from_slice(&self.own[at..at + columns]);
         x.resize(height, 0.0);

@@ -52,7 +52,7 @@ use serde::{Deserialize, Serialize};
 use super::dijkstra::edge_distances;
 use super::intrinsic::{Intrinsic, mean_length};
 use crate::Run;
-use crate::mesh::adjacency::components;
+use crate::mesh::adjacency::{Rows, components, vertex_corners};
 use crate::run::Cancelled;
 use crate::sparse::{self, Analysis, Entry, Factor, Matrix, dissection};
 
@@ -110,6 +110,8 @@ pub enum Error {
 pub struct Solver {
     surface: Vec<Flat>,
     triangles: Vec<[u32; 3]>,
+    /// The triangles' corners at each vertex.
+    corners: Rows,
     heat: Factor,
     distance: Factor,
     /// Which component each vertex is in; `u32::MAX` without triangles.
@@ -174,6 +176,7 @@ impl Solver {
             distance: distance?,
             component: parts.of_vertex,
             components: parts.count,
+            corners: vertex_corners(positions.len(), &surface.triangles),
             triangles: surface.triangles,
         })
     }
@@ -204,13 +207,10 @@ impl Solver {
         let outflow = run.map(self.triangles.len(), |t| {
             self.surface[t].outflow(self.triangles[t].map(|v| heat[v as usize]))
         });
-        let mut sum = vec![0.0; heat.len()];
-        for (triangle, outflow) in self.triangles.iter().zip(outflow) {
-            for (&v, out) in triangle.iter().zip(outflow) {
-                sum[v as usize] += out;
-            }
-        }
-        sum
+        let outflow = outflow.as_flattened();
+        run.map(heat.len(), |v| {
+            self.corners.row(v).iter().map(|&corner| outflow[corner as usize]).sum()
+        })
     }
 
     /// Shifts each component so that its sources are at zero.
