@@ -1,12 +1,10 @@
-//! The inner loop over the vertices of a region: steps of bones blended.
-//!
-//! Plain loops over records: in vector form they were ten times slower with 512-bit registers, since a
-//! record of position and way out must be scattered to lanes and gathered again.
+//! The inner loop over the vertices of a region: steps of bones blended, a block of vertices at a time.
 
 use glam::{DQuat, DVec3};
+use pulp::{Simd, WithSimd};
 
 use super::motion::Step;
-use super::sums::Record;
+use super::sums::{Block, Record, WIDTH, record, set_record};
 
 /// The blend of some steps, ready for all vertices.
 pub(super) struct Kernel<'a> {
@@ -17,8 +15,8 @@ pub(super) struct Kernel<'a> {
 
 /// One step of one bone.
 pub(super) struct Blend<'a> {
-    weights: &'a [f64],
-    freedom: &'a [f64],
+    weights: &'a [[f64; WIDTH]],
+    freedom: &'a [[f64; WIDTH]],
     /// λ that is in the positions already.
     added: f64,
     /// Rows of `B` and `t` in `x ↦ x + w (B x + t)`.
@@ -30,12 +28,13 @@ pub(super) struct Blend<'a> {
 }
 
 impl<'a> Blend<'a> {
+    /// With the weights and freedoms of whole blocks.
     pub(super) fn new(weights: &'a [f64], freedom: &'a [f64], added: f64, step: &Step) -> Self {
         let displacement = step.displacement();
         let t = step.to - step.turn * step.from;
         Self {
-            weights,
-            freedom,
+            weights: weights.as_chunks().0,
+            freedom: freedom.as_chunks().0,
             added,
             rows: displacement.matrix3.transpose().to_cols_array_2d(),
             shift: displacement.translation.to_array(),
@@ -46,70 +45,106 @@ impl<'a> Blend<'a> {
 }
 
 impl Blend<'_> {
-    /// What a step does to a vertex by itself: `w (B x + t)`, and `w B u` to its way out.
+    /// What a step does to a block of vertices by itself: `w (B x + t)`, and `w B u` to their ways out.
     #[inline(always)]
-    fn add(&self, i: usize, &[x, y, z, u, v, o]: &Record, to: &mut Record) {
-        let [[a, b, c], [d, e, f], [g, h, k]] = self.rows;
+    fn add(&self, b: usize, [x, y, z, u, v, o]: &Block, to: &mut Block) {
+        let [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]] = self.rows;
         let [r, s, t] = self.shift;
-        let w = self.weights[i];
-        to[0] += w * (a * x + b * y + c * z + r);
-        to[1] += w * (d * x + e * y + f * z + s);
-        to[2] += w * (g * x + h * y + k * z + t);
-        to[3] += w * (a * u + b * v + c * o);
-        to[4] += w * (d * u + e * v + f * o);
-        to[5] += w * (g * u + h * v + k * o);
+        let w = &self.weights[b];
+        for i in 0..WIDTH {
+            to[0][i] += w[i] * (a0 * x[i] + a1 * y[i] + a2 * z[i] + r);
+            to[1][i] += w[i] * (b0 * x[i] + b1 * y[i] + b2 * z[i] + s);
+            to[2][i] += w[i] * (c0 * x[i] + c1 * y[i] + c2 * z[i] + t);
+            to[3][i] += w[i] * (a0 * u[i] + a1 * v[i] + a2 * o[i]);
+            to[4][i] += w[i] * (b0 * u[i] + b1 * v[i] + b2 * o[i]);
+            to[5][i] += w[i] * (c0 * u[i] + c1 * v[i] + c2 * o[i]);
+        }
+    }
+}
+
+/// Positions and shifts after the steps.
+pub(super) struct Fill<'a, 'k> {
+    pub(super) kernel: &'a Kernel<'k>,
+    /// The number of the first block.
+    pub(super) start: usize,
+    pub(super) state: &'a [Block],
+    pub(super) records: &'a mut [Block],
+}
+
+impl WithSimd for Fill<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (b, (from, to)) in (self.start..).zip(self.state.iter().zip(self.records)) {
+            let moved = self.kernel.moved(b, from);
+            let (mut added, mut freedom) = ([0.0; WIDTH], [0.0; WIDTH]);
+            for blend in &self.kernel.blends {
+                for i in 0..WIDTH {
+                    added[i] += blend.added * blend.freedom[b][i];
+                    freedom[i] += blend.freedom[b][i];
+                }
+            }
+            for axis in 0..3 {
+                for i in 0..WIDTH {
+                    let out = moved[axis + 3][i];
+                    to[axis][i] = moved[axis][i] + added[i] * out;
+                    to[axis + 3][i] = freedom[i] * out;
+                }
+            }
+        }
+    }
+}
+
+/// Takes the steps for good: λ times the shifts, and the ways out of the skeleton turned.
+pub(super) struct Advance<'a, 'k> {
+    pub(super) kernel: &'a Kernel<'k>,
+    pub(super) start: usize,
+    pub(super) records: &'a [Block],
+    pub(super) lambda: f64,
+    pub(super) state: &'a mut [Block],
+}
+
+impl WithSimd for Advance<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (b, (state, record)) in (self.start..).zip(self.state.iter_mut().zip(self.records)) {
+            let moved = self.kernel.moved(b, state);
+            for axis in 0..3 {
+                for i in 0..WIDTH {
+                    state[axis][i] = record[axis][i] + self.lambda * record[axis + 3][i];
+                    state[axis + 3][i] = moved[axis + 3][i];
+                }
+            }
+        }
     }
 }
 
 impl Kernel<'_> {
-    /// Positions and shifts after the steps; `start` is the number of the first vertex.
-    pub(super) fn fill(&self, start: usize, state: &[Record], records: &mut [Record]) {
-        for (i, (from, record)) in (start..).zip(state.iter().zip(&mut *records)) {
-            *record = self.moved(i, from);
-        }
-        for (i, [x, y, z, u, v, w]) in (start..).zip(records) {
-            let (mut added, mut freedom) = (0.0, 0.0);
-            for blend in &self.blends {
-                added += blend.added * blend.freedom[i];
-                freedom += blend.freedom[i];
-            }
-            (*x, *y, *z) = (*x + added * *u, *y + added * *v, *z + added * *w);
-            (*u, *v, *w) = (freedom * *u, freedom * *v, freedom * *w);
-        }
-    }
-
-    /// Takes the steps for good: λ times the shifts, and the ways out of the skeleton turned.
-    pub(super) fn advance(
-        &self,
-        start: usize,
-        records: &[Record],
-        lambda: f64,
-        state: &mut [Record],
-    ) {
-        for (i, (vertex, [x, y, z, u, v, w])) in (start..).zip(state.iter_mut().zip(records)) {
-            let [_, _, _, out @ ..] = self.moved(i, vertex);
-            *vertex = [x + lambda * u, y + lambda * v, z + lambda * w, out[0], out[1], out[2]];
-        }
-    }
-
-    /// Position and way out of a vertex after the steps.
+    /// Positions and ways out of a block after the steps.
     #[inline(always)]
-    fn moved(&self, i: usize, from: &Record) -> Record {
+    fn moved(&self, b: usize, from: &Block) -> Block {
         let mut to = *from;
-        match &self.blends[..] {
-            // By far the most frequent case, which the compiler then takes out of the loop.
-            [only] if !self.is_dual => only.add(i, from, &mut to),
-            blends if !self.is_dual => blends.iter().for_each(|b| b.add(i, from, &mut to)),
-            _ => to = self.dual(i, from),
+        if self.is_dual {
+            for lane in 0..WIDTH {
+                let from = record(std::slice::from_ref(from), lane);
+                set_record(std::slice::from_mut(&mut to), lane, self.dual(b, lane, &from));
+            }
+        } else {
+            for blend in &self.blends {
+                blend.add(b, from, &mut to);
+            }
         }
         to
     }
 
     /// One vertex by the mean of the rigid motions.
-    fn dual(&self, i: usize, &[x, y, z, u, v, o]: &Record) -> Record {
+    fn dual(&self, b: usize, lane: usize, &[x, y, z, u, v, o]: &Record) -> Record {
         let (mut real, mut dual) = (DQuat::IDENTITY, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0));
         for blend in &self.blends {
-            let w = blend.weights[i];
+            let w = blend.weights[b][lane];
             real += (blend.turn - DQuat::IDENTITY) * w;
             dual += blend.dual * w;
         }

@@ -98,7 +98,7 @@ use self::motion::Motion;
 use self::paint::Paint;
 use self::region::{Prepared, Region, Source};
 use self::solve::{Mover, Plan, Work};
-use self::sums::Record;
+use self::sums::{Block, Record, WIDTH};
 use self::surface::NONE;
 use crate::Run;
 use crate::mesh::exact_volume::smallest_root;
@@ -119,6 +119,9 @@ const TOUCH: f64 = 1e-3;
 
 /// λ times the largest weight from which a correction counts as strong.
 const STRONG: f64 = 0.5;
+
+/// Blocks of vertices that a thread gathers at a time.
+const GATHERED: usize = 64;
 
 /// What the artist sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -381,7 +384,7 @@ impl Solver {
     pub fn blended_triangles(&self, name: &str) -> usize {
         let regions = self.prepared.iter().flat_map(|p| &p.regions);
         let names = |r: &&Region| r.members.iter().any(|m| self.names[m.bone as usize] == name);
-        regions.filter(names).map(|r| r.triangles.len()).sum()
+        regions.filter(names).map(|r| r.triangles).sum()
     }
 
     /// Where the vertices are if the joints move by `matrices` and the mesh is morphed as in `pose`.
@@ -564,26 +567,35 @@ impl Course<'_> {
         };
         let target = bound * self.scale(prepared);
         let origin = positions[piece.vertices[0] as usize].as_dvec3();
-        let mut records: Vec<Record> = self.run.map(piece.vertices.len(), |i| {
-            let x = positions[piece.vertices[i] as usize].as_dvec3() - origin;
-            [x.x, x.y, x.z, 0.0, 0.0, 0.0]
+        // The vertices, the middles of rims, and zeros.
+        let zero = piece.vertices.len() + piece.rims.len();
+        let mut records = sums::in_blocks(zero + 1, |i| match piece.vertices.get(i) {
+            Some(&vertex) => {
+                let x = positions[vertex as usize].as_dvec3() - origin;
+                [x.x, x.y, x.z, 0.0, 0.0, 0.0]
+            }
+            None => [0.0; 6],
         });
         let touched = || prepared.live.iter().enumerate().filter(|(k, _)| live.touched[*k]);
         for (k, &place) in touched() {
             let [_, _, _, u, v, w] = live.state[k].map(|x| live.freedom[k] * x);
-            records[place as usize][3..].copy_from_slice(&[u, v, w]);
+            let [x, y, z, ..] = sums::record(&records, place as usize);
+            sums::set_record(&mut records, place as usize, [x, y, z, u, v, w]);
         }
-        for rim in &piece.rims {
-            records.push(solve::mean(&records, rim));
+        for (place, rim) in (piece.vertices.len()..).zip(&piece.rims) {
+            let mean = solve::mean(&records, rim);
+            sums::set_record(&mut records, place, mean);
         }
-        let [c0, c1, c2, c3] = sums::cubic(&records, &piece.triangles, &self.run);
+        let alone = |&[a, b, c]: &[u32; 3]| [a, zero as u32, b, c];
+        let pairs: Vec<_> = piece.triangles.iter().map(alone).collect();
+        let [c0, c1, c2, c3] = sums::cubic(&records, &pairs, &self.run);
         let most = touched().map(|(k, _)| live.freedom[k].abs()).fold(0.0, f64::max);
         let unit = TOUCH / most;
         let scaled = [c0 - target, c1 * unit, c2 * unit * unit, c3 * unit * unit * unit];
         let Some(root) = smallest_root(scaled).filter(|_| most > 0.0) else { return };
         for (k, &place) in touched() {
             let [x, y, z, ..] = live.state[k];
-            let [_, _, _, u, v, w] = records[place as usize];
+            let [_, _, _, u, v, w] = sums::record(&records, place as usize);
             positions[piece.vertices[place as usize] as usize] =
                 (DVec3::new(x, y, z) + root * unit * DVec3::new(u, v, w)).as_vec3();
         }
@@ -645,9 +657,9 @@ impl Course<'_> {
         let state = self.gather(prepared, region, live, origin);
         let mut work = Work::new(region, &movers, plan, state, self.run);
         let done = work.solve();
-        for (k, (source, state)) in region.sources.iter().zip(&work.state).enumerate() {
+        for (k, source) in region.sources.iter().enumerate() {
             if let Source::Live(number) = *source {
-                let [x, y, z, u, v, w] = *state;
+                let [x, y, z, u, v, w] = sums::record(&work.state, k);
                 let number = number as usize;
                 live.state[number] = [x + origin.x, y + origin.y, z + origin.z, u, v, w];
                 live.begun[number] = true;
@@ -675,8 +687,8 @@ impl Course<'_> {
         region: &Region,
         live: &Live,
         origin: DVec3,
-    ) -> Vec<Record> {
-        self.run.map(region.vertices.len(), |k| match region.sources[k] {
+    ) -> Vec<Block> {
+        let vertex = |k: usize| match region.sources[k] {
             Source::Live(number) => {
                 let number = number as usize;
                 let begun = live.begun[number].then(|| live.state[number]);
@@ -691,6 +703,15 @@ impl Course<'_> {
                 // What is only carried is never displaced: it needs no way out.
                 [x.x, x.y, x.z, 0.0, 0.0, 0.0]
             }
-        })
+        };
+        let count = region.vertices.len();
+        let mut blocks = vec![[[0.0; WIDTH]; 6]; count.div_ceil(WIDTH)];
+        self.run.for_each_piece(&mut blocks, GATHERED, |start, blocks| {
+            let first = start * WIDTH;
+            for k in first..count.min(first + blocks.len() * WIDTH) {
+                sums::set_record(blocks, k - first, vertex(k));
+            }
+        });
+        blocks
     }
 }

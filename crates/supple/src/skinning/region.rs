@@ -12,6 +12,7 @@ use glam::DVec3;
 
 use super::bones::Bones;
 use super::paint::Paint;
+use super::sums::{Pair, WIDTH, paired};
 use super::surface::{NONE, Piece};
 use crate::mesh::adjacency::{Rows, vertex_triangles};
 use crate::rig::Body;
@@ -51,15 +52,24 @@ pub(super) struct Region {
     pub(super) sources: Vec<Source>,
     /// Rims of holes, as places in `vertices`; their centroids come after the vertices.
     pub(super) rims: Vec<Vec<u32>>,
-    /// Triangles: vertices, then centroids, then the joint of each member.
-    pub(super) triangles: Vec<[u32; 3]>,
+    /// How many triangles there are.
+    pub(super) triangles: usize,
+    /// They, two by two: vertices, then centroids, then the joint of each member, then zero.
+    pub(super) pairs: Vec<Pair>,
+}
+
+impl Region {
+    /// The place of the record of zeros.
+    pub(super) fn zero(&self) -> u32 {
+        (self.vertices.len() + self.rims.len() + self.members.len()) as u32
+    }
 }
 
 /// One bone of a region.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) bone: u32,
-    /// Summed weight of its subtree at each vertex.
+    /// Summed weight of its subtree at each vertex, zero up to the end of a block.
     pub(super) weights: Vec<f64>,
     /// How freely each vertex may be displaced for it: S of (6.9).
     pub(super) freedom: Vec<f64>,
@@ -346,9 +356,11 @@ impl<'a> Building<'a> {
         for [a, b, member] in self.rims_of_rest(group, &triangles) {
             local.push([place(a), place(b), first_joint + member]);
         }
-        let members = group.iter().map(|r| Member::new(r, &vertices)).collect();
+        let members: Vec<_> = group.iter().map(|r| Member::new(r, &vertices)).collect();
         let sources = vertices.iter().map(|&v| self.source(v as usize, level)).collect();
-        Region { members, vertices, sources, rims, triangles: local }
+        let zero = vertices.len() + rims.len() + members.len();
+        let pairs = paired(&local, zero as u32);
+        Region { members, vertices, sources, rims, triangles: local.len(), pairs }
     }
 
     fn source(&mut self, place: usize, level: u32) -> Source {
@@ -389,8 +401,12 @@ impl Member {
     }
 
     fn new(reach: &Reach, vertices: &[u32]) -> Self {
-        let weights = vertices.iter().map(|&v| reach.weights[v as usize]).collect();
-        let freedom: Vec<f64> = vertices.iter().map(|&v| reach.freedom[v as usize]).collect();
+        let of_blocks = |all: &[f64]| {
+            let mut some: Vec<f64> = vertices.iter().map(|&v| all[v as usize]).collect();
+            some.resize(vertices.len().next_multiple_of(WIDTH), 0.0);
+            some
+        };
+        let (weights, freedom) = (of_blocks(&reach.weights), of_blocks(&reach.freedom));
         let most_freedom = freedom.iter().fold(0.0_f64, |m, s| m.max(s.abs()));
         Self { bone: reach.bone, weights, freedom, most_freedom }
     }

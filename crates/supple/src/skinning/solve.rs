@@ -3,10 +3,10 @@
 use glam::DVec3;
 
 use super::Left;
-use super::blend::{Blend, Kernel};
+use super::blend::{Advance, Blend, Fill, Kernel};
 use super::motion::{Motion, Step};
 use super::region::{Member, Region};
-use super::sums::{Record, cubic, volume};
+use super::sums::{Block, Record, WIDTH, cubic, record, set_record, volume};
 use crate::Run;
 use crate::mesh::exact_volume::smallest_root;
 use crate::rig::Skinning;
@@ -20,8 +20,11 @@ const NO_CHANGE: f64 = 1e-12;
 /// What is left of the error, relative to the volume, that counts as undone.
 pub(super) const UNDONE: f64 = 1e-7;
 
-/// Below this many vertices a second thread costs more than it gives.
-const WORTH_THREADS: usize = 3000;
+/// Below this many blocks a second thread costs more than it gives.
+const WORTH_THREADS: usize = 3000 / WIDTH;
+
+/// Blocks a thread works on at a time.
+const TASK: usize = 64;
 
 /// How a pose is solved.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +62,9 @@ pub(super) struct Work<'a> {
     movers: &'a [Mover<'a>],
     plan: Plan,
     run: Run<'a>,
-    pub(super) state: Vec<Record>,
-    records: Vec<Record>,
+    pub(super) state: Vec<Block>,
+    /// Of the vertices, the middles of rims and the joints, and one of zeros.
+    records: Vec<Block>,
     /// Where the members' joints are.
     joints: Vec<DVec3>,
     /// What the last step left of the error, as a share of the piece's volume.
@@ -79,12 +83,12 @@ impl<'a> Work<'a> {
         region: &'a Region,
         movers: &'a [Mover<'a>],
         plan: Plan,
-        state: Vec<Record>,
+        state: Vec<Block>,
         run: Run<'a>,
     ) -> Self {
         let threads = run.threads.filter(|_| state.len() >= WORTH_THREADS);
         let run = Run { threads, ..run };
-        let records = vec![[0.0; 6]; state.len() + region.rims.len() + region.members.len()];
+        let records = vec![[[0.0; WIDTH]; 6]; (region.zero() as usize + 1).div_ceil(WIDTH)];
         let mut joints = vec![DVec3::ZERO; region.members.len()];
         for mover in movers {
             joints[mover.number] = mover.motion.from;
@@ -192,40 +196,46 @@ impl<'a> Work<'a> {
     fn volume(&mut self) -> f64 {
         self.records[..self.state.len()].copy_from_slice(&self.state);
         self.complete(&[]);
-        volume(&self.records, &self.region.triangles, &self.run)
+        volume(&self.records, &self.region.pairs, &self.run)
     }
 
     /// Takes the steps on trial, into the records, and sums them up.
     fn evaluate(&mut self, trial: &Trial<'_>) -> [f64; 4] {
         let kernel = self.kernel(trial);
         let (state, run) = (&self.state, self.run);
-        run.for_each_chunk(&mut self.records[..state.len()], |start, chunk| {
-            kernel.fill(start, &state[start..start + chunk.len()], chunk);
+        let arch = pulp::Arch::new();
+        run.for_each_piece(&mut self.records[..state.len()], TASK, |start, records| {
+            let state = &state[start..start + records.len()];
+            arch.dispatch(Fill { kernel: &kernel, start, state, records });
         });
         self.complete(trial.steps);
-        cubic(&self.records, &self.region.triangles, &self.run)
+        cubic(&self.records, &self.region.pairs, &self.run)
     }
 
-    /// Puts what lies between the vertices into the records: middles of rims, and joints.
+    /// Puts what comes after the vertices into the records: middles of rims, joints, and zeros.
     fn complete(&mut self, steps: &[(usize, Step)]) {
-        let (vertices, rest) = self.records.split_at_mut(self.state.len());
-        for (rim, record) in self.region.rims.iter().zip(rest.iter_mut()) {
-            *record = mean(vertices, rim);
+        let mut place = self.region.vertices.len();
+        for rim in &self.region.rims {
+            let mean = mean(&self.records, rim);
+            set_record(&mut self.records, place, mean);
+            place += 1;
         }
-        let rims = self.region.rims.len();
-        for (number, record) in rest[rims..].iter_mut().enumerate() {
+        for (number, joint) in self.joints.iter().enumerate() {
             let moved = steps.iter().find(|s| self.movers[s.0].number == number);
-            let [x, y, z] = moved.map_or(self.joints[number], |s| s.1.to).to_array();
-            *record = [x, y, z, 0.0, 0.0, 0.0];
+            let [x, y, z] = moved.map_or(*joint, |s| s.1.to).to_array();
+            set_record(&mut self.records, place, [x, y, z, 0.0, 0.0, 0.0]);
+            place += 1;
         }
+        set_record(&mut self.records, place, [0.0; 6]);
     }
 
     /// Takes the steps for good, with λ times the shifts of the last evaluation.
     fn advance(&mut self, trial: &Trial<'_>, lambda: f64) {
         let kernel = self.kernel(trial);
-        let records = &self.records;
-        self.run.for_each_chunk(&mut self.state, |start, chunk| {
-            kernel.advance(start, &records[start..start + chunk.len()], lambda, chunk);
+        let (records, arch) = (&self.records, pulp::Arch::new());
+        self.run.for_each_piece(&mut self.state, TASK, |start, state| {
+            let records = &records[start..start + state.len()];
+            arch.dispatch(Advance { kernel: &kernel, start, records, lambda, state });
         });
         for (i, step) in trial.steps {
             self.joints[self.movers[*i].number] = step.to;
@@ -234,10 +244,10 @@ impl<'a> Work<'a> {
 }
 
 /// The mean of some records.
-pub(super) fn mean(records: &[Record], rim: &[u32]) -> Record {
+pub(super) fn mean(blocks: &[Block], rim: &[u32]) -> Record {
     let mut sum = [0.0; 6];
     for &v in rim {
-        sum.iter_mut().zip(records[v as usize]).for_each(|(s, x)| *s += x);
+        sum.iter_mut().zip(record(blocks, v as usize)).for_each(|(s, x)| *s += x);
     }
     sum.map(|x| x / rim.len() as f64)
 }
