@@ -326,13 +326,19 @@ struct Posed {
 struct Live {
     /// For each way of carrying, the matrix of positions and that of ways out of the skeleton.
     carried: Vec<(DMat4, DMat4)>,
+    vertices: Vec<LiveVertex>,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Default)]
+struct LiveVertex {
     /// Position and way out of the skeleton, from when a moving joint first needs it.
-    state: Vec<Record>,
-    begun: Vec<bool>,
-    /// How freely the joints that moved let each vertex be displaced.
-    freedom: Vec<f64>,
+    state: Record,
+    /// How freely the joints that moved let it be displaced.
+    freedom: f64,
+    has_begun: bool,
     /// Whether a moving joint blended or displaced it.
-    touched: Vec<bool>,
+    is_touched: bool,
 }
 
 impl Solver {
@@ -524,14 +530,8 @@ impl Course<'_> {
     /// Moves one piece, region by region.
     fn solve(&self, prepared: &Prepared, positions: &mut [Vec3]) -> Vec<JointReport> {
         let piece = &prepared.piece;
-        let n = prepared.live.len();
-        let mut live = Live {
-            carried: self.carried(prepared),
-            state: vec![[0.0; 6]; n],
-            begun: vec![false; n],
-            freedom: vec![0.0; n],
-            touched: vec![false; n],
-        };
+        let vertices = vec![LiveVertex::default(); prepared.live.len()];
+        let mut live = Live { carried: self.carried(prepared), vertices };
         let scale = self.scale(prepared);
         let most = match self.skinning {
             Skinning::Linear => self.solver.step_degrees,
@@ -543,9 +543,9 @@ impl Course<'_> {
         for region in &prepared.regions {
             self.pass(prepared, region, plan, &mut live, &mut reports);
         }
-        for (k, &place) in prepared.live.iter().enumerate() {
-            if live.touched[k] {
-                let [x, y, z, ..] = live.state[k];
+        for (&place, vertex) in prepared.live.iter().zip(&live.vertices) {
+            if vertex.is_touched {
+                let [x, y, z, ..] = vertex.state;
                 positions[piece.vertices[place as usize] as usize] = DVec3::new(x, y, z).as_vec3();
             }
         }
@@ -576,9 +576,10 @@ impl Course<'_> {
             }
             None => [0.0; 6],
         });
-        let touched = || prepared.live.iter().enumerate().filter(|(k, _)| live.touched[*k]);
-        for (k, &place) in touched() {
-            let [_, _, _, u, v, w] = live.state[k].map(|x| live.freedom[k] * x);
+        let all = || prepared.live.iter().zip(&live.vertices);
+        let touched = || all().filter(|(_, vertex)| vertex.is_touched);
+        for (&place, vertex) in touched() {
+            let [_, _, _, u, v, w] = vertex.state.map(|x| vertex.freedom * x);
             let [x, y, z, ..] = sums::record(&records, place as usize);
             sums::set_record(&mut records, place as usize, [x, y, z, u, v, w]);
         }
@@ -589,12 +590,12 @@ impl Course<'_> {
         let alone = |&[a, b, c]: &[u32; 3]| [a, zero as u32, b, c];
         let pairs: Vec<_> = piece.triangles.iter().map(alone).collect();
         let [c0, c1, c2, c3] = sums::cubic(&records, &pairs, &self.run);
-        let most = touched().map(|(k, _)| live.freedom[k].abs()).fold(0.0, f64::max);
+        let most = touched().map(|(_, vertex)| vertex.freedom.abs()).fold(0.0, f64::max);
         let unit = TOUCH / most;
         let scaled = [c0 - target, c1 * unit, c2 * unit * unit, c3 * unit * unit * unit];
         let Some(root) = smallest_root(scaled).filter(|_| most > 0.0) else { return };
-        for (k, &place) in touched() {
-            let [x, y, z, ..] = live.state[k];
+        for (&place, vertex) in touched() {
+            let [x, y, z, ..] = vertex.state;
             let [_, _, _, u, v, w] = sums::record(&records, place as usize);
             positions[piece.vertices[place as usize] as usize] =
                 (DVec3::new(x, y, z) + root * unit * DVec3::new(u, v, w)).as_vec3();
@@ -657,16 +658,7 @@ impl Course<'_> {
         let state = self.gather(prepared, region, live, origin);
         let mut work = Work::new(region, &movers, plan, state, self.run);
         let done = work.solve();
-        for (k, source) in region.sources.iter().enumerate() {
-            if let Source::Live(number) = *source {
-                let [x, y, z, u, v, w] = sums::record(&work.state, k);
-                let number = number as usize;
-                live.state[number] = [x + origin.x, y + origin.y, z + origin.z, u, v, w];
-                live.begun[number] = true;
-                live.touched[number] |= movers.iter().any(|m| m.member.touches(k));
-                live.freedom[number] += movers.iter().map(|m| m.member.freedom[k]).sum::<f64>();
-            }
-        }
+        put_back(&work, &movers, origin, live);
         reports.extend(movers.iter().zip(done).map(|(mover, done)| JointReport {
             joint: self.solver.names[mover.member.bone as usize].clone(),
             piece: 0,
@@ -691,9 +683,12 @@ impl Course<'_> {
         let vertex = |k: usize| match region.sources[k] {
             Source::Live(number) => {
                 let number = number as usize;
-                let begun = live.begun[number].then(|| live.state[number]);
-                let [x, y, z, u, v, w] =
-                    begun.unwrap_or_else(|| self.beginning(prepared, live, number));
+                let vertex = &live.vertices[number];
+                let [x, y, z, u, v, w] = if vertex.has_begun {
+                    vertex.state
+                } else {
+                    self.beginning(prepared, live, number)
+                };
                 [x - origin.x, y - origin.y, z - origin.z, u, v, w]
             }
             Source::Carried(carrier) => {
@@ -714,4 +709,27 @@ impl Course<'_> {
         });
         blocks
     }
+}
+
+/// Takes over where the live vertices of a region have come.
+fn put_back(work: &Work<'_>, movers: &[Mover<'_>], origin: DVec3, live: &mut Live) {
+    let numbers = &work.region.live;
+    let [Some(&[first, _]), Some(&[last, _])] = [numbers.first(), numbers.last()] else { return };
+    let first = first as usize;
+    let vertices = &mut live.vertices[first..=last as usize];
+    work.run.for_each_piece(vertices, GATHERED * WIDTH, |start, vertices| {
+        let (start, end) = (first + start, first + start + vertices.len());
+        let from = numbers.partition_point(|&[number, _]| (number as usize) < start);
+        let here = numbers[from..].iter().map(|n| n.map(|n| n as usize));
+        for [number, k] in here.take_while(|&[number, _]| number < end) {
+            let vertex = &mut vertices[number - start];
+            let [x, y, z, u, v, w] = sums::record(&work.state, k);
+            vertex.state = [x + origin.x, y + origin.y, z + origin.z, u, v, w];
+            vertex.has_begun = true;
+            for mover in movers {
+                vertex.is_touched |= mover.member.touches(k);
+                vertex.freedom += mover.member.freedom[k];
+            }
+        }
+    });
 }

@@ -50,6 +50,8 @@ pub(super) struct Region {
     pub(super) vertices: Vec<u32>,
     /// Where each comes from: one of the live ones, or carried.
     pub(super) sources: Vec<Source>,
+    /// The live ones in rising order: their numbers, and which of its vertices they are.
+    pub(super) live: Vec<[u32; 2]>,
     /// Rims of holes, as places in `vertices`; their centroids come after the vertices.
     pub(super) rims: Vec<Vec<u32>>,
     /// How many triangles there are.
@@ -357,10 +359,16 @@ impl<'a> Building<'a> {
             local.push([place(a), place(b), first_joint + member]);
         }
         let members: Vec<_> = group.iter().map(|r| Member::new(r, &vertices)).collect();
-        let sources = vertices.iter().map(|&v| self.source(v as usize, level)).collect();
+        let sources: Vec<Source> =
+            vertices.iter().map(|&v| self.source(v as usize, level)).collect();
+        let live = (0..).zip(&sources).filter_map(|(k, source)| match *source {
+            Source::Live(number) => Some([number, k]),
+            Source::Carried(_) => None,
+        });
+        let live = live.collect();
         let zero = vertices.len() + rims.len() + members.len();
         let pairs = paired(&local, zero as u32);
-        Region { members, vertices, sources, rims, triangles: local.len(), pairs }
+        Region { members, vertices, sources, live, rims, triangles: local.len(), pairs }
     }
 
     fn source(&mut self, place: usize, level: u32) -> Source {

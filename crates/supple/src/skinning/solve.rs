@@ -58,10 +58,10 @@ pub(super) struct Mover<'a> {
 
 /// The vertices of a region, position and way out of the skeleton, seen from its origin.
 pub(super) struct Work<'a> {
-    region: &'a Region,
+    pub(super) region: &'a Region,
     movers: &'a [Mover<'a>],
     plan: Plan,
-    run: Run<'a>,
+    pub(super) run: Run<'a>,
     pub(super) state: Vec<Block>,
     /// Of the vertices, the middles of rims and the joints, and one of zeros.
     records: Vec<Block>,
