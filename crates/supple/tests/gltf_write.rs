@@ -302,6 +302,66 @@ fn a_take_shows_every_frame_at_its_time() {
     }
 }
 
+fn json_length(bytes: &[u8]) -> usize {
+    u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize
+}
+
+/// The numbers of an accessor of vectors in a binary file.
+fn vectors(bytes: &[u8], document: &serde_json::Value, accessor: &serde_json::Value) -> Vec<Vec3> {
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0) as usize;
+    let accessor = &document["accessors"][number(accessor)];
+    let view = &document["bufferViews"][number(&accessor["bufferView"])];
+    let start =
+        28 + json_length(bytes) + number(&view["byteOffset"]) + number(&accessor["byteOffset"]);
+    let floats = bytes[start..start + 12 * number(&accessor["count"])].chunks(4);
+    let floats: Vec<f32> = floats.map(|f| f32::from_le_bytes([f[0], f[1], f[2], f[3]])).collect();
+    floats.chunks(3).map(Vec3::from_slice).collect()
+}
+
+/// A body with tangents that is turned keeps them, turned: normal maps look the same from frame to frame.
+#[test]
+fn tangents_turn_with_a_take() {
+    let mut asset = rising_tip();
+    let tangents = vec![Vec4::new(0.0, 1.0, 0.0, -1.0); 4];
+    asset.meshes[0].attributes.set("tangent", Values::Vec4(tangents.clone()));
+    let rest = asset.meshes[0].positions.clone();
+    let turn = |frame: u32| Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.5 + frame as f32);
+    let mut frame = |i: u32, positions: &mut [Vec3]| {
+        positions.iter_mut().zip(&rest).for_each(|(x, rest)| *x = turn(i) * *rest);
+        Ok(())
+    };
+    let take = Take { asset: &asset, fps: 24.0, first_frame: 0, frames: 3, positions: &mut frame };
+    let mut bytes = Vec::new();
+    gltf::write_takes(&mut [take], &mut bytes).unwrap();
+    let mut warnings = Vec::new();
+    let baked = gltf::read(&bytes, &no_folder, &mut warnings).unwrap();
+    assert_eq!(warnings.len(), 1, "morphed tangents are not read: {warnings:?}");
+    let Some(Values::Vec4(first)) = baked.meshes[0].attributes.get("tangent") else {
+        panic!("tangents are written");
+    };
+    assert!(first.iter().all(|t| t.w == -1.0), "handedness stays");
+    let document: serde_json::Value =
+        serde_json::from_slice(&bytes[20..20 + json_length(&bytes)]).unwrap();
+    let targets = &document["meshes"][0]["primitives"][0]["targets"];
+    let normals = baked.meshes[0].attributes.normals().unwrap();
+    for i in 0..3 {
+        let change = match i {
+            0 => vec![Vec3::ZERO; 4],
+            _ => vectors(&bytes, &document, &targets[i - 1]["TANGENT"]),
+        };
+        for v in 0..4 {
+            let found = first[v].truncate() + change[v];
+            // What the first frame shows, turned on.
+            let wanted = turn(i as u32) * turn(0).inverse() * first[v].truncate();
+            assert!(
+                found.abs_diff_eq(wanted, 1e-5),
+                "frame {i}, vertex {v}: {found}, not {wanted}"
+            );
+            assert!(first[v].truncate().dot(normals[v]).abs() < 1e-5, "across the normal");
+        }
+    }
+}
+
 /// The normals of frame 0 of a take that stands still.
 fn baked_normals(asset: &Asset) -> Vec<Vec3> {
     let mut still = |_: u32, _: &mut [Vec3]| Ok(());

@@ -17,6 +17,7 @@ use supple::io::{self, Take};
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
 use supple::mesh::normals::vertex_normals;
+use supple::mesh::tangents;
 use supple::rig::{Body, Clip, Node, Pose, Skinning};
 use supple::scene::Format;
 use supple::skinning::{self, Report, Solver};
@@ -308,7 +309,9 @@ fn write_moment(
     let mut told = Told { frames: 1, ..new_told(args, player) };
     let start = player.clip.and_then(Clip::span).map_or(0.0, |s| f64::from(s.0));
     let mesh = &mut asset.meshes[0];
-    mesh.positions = player.at(start + secs, Some(&mut told))?;
+    let posed = player.at(start + secs, Some(&mut told))?;
+    let before = std::mem::replace(&mut mesh.positions, posed);
+    tangents::follow(mesh, &before);
     if mesh.attributes.normals().is_some() {
         let normals = vertex_normals(&mesh.positions, &mesh.triangles, &player.run);
         mesh.attributes.set(NORMAL, Values::Vec3(normals));

@@ -16,6 +16,7 @@ pub mod repair;
 mod sample;
 pub mod shading;
 pub mod skin_weights;
+pub mod tangents;
 pub mod tri;
 pub mod volume;
 pub mod winding;

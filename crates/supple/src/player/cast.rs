@@ -10,6 +10,7 @@ use crate::asset::Asset;
 use crate::io::uri::FetchError;
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::Shading;
+use crate::mesh::tangents;
 use crate::mesh::volume::volume;
 use crate::mesh::{TriMesh, Values};
 use crate::rig::body::BodyError;
@@ -591,8 +592,9 @@ fn rest_asset(body: &Body, loaded: Asset, placement: DAffine3, name: &str, run: 
     }
 }
 
-/// Moves the positions and turns the normals of a mesh.
+/// Moves the positions and turns the normals and tangents of a mesh.
 fn place(mesh: &mut TriMesh, placement: DAffine3, run: &Run<'_>) {
+    let before = mesh.positions.clone();
     run.for_each(&mut mesh.positions, |_, x| {
         *x = placement.transform_point3(x.as_dvec3()).as_vec3();
     });
@@ -603,6 +605,10 @@ fn place(mesh: &mut TriMesh, placement: DAffine3, run: &Run<'_>) {
         if let Values::Vec3(normals) = values {
             run.for_each(normals, |_, n| *n = (turn * n.as_dvec3()).normalize_or_zero().as_vec3());
         }
+    }
+    tangents::follow(mesh, &before);
+    if placement.matrix3.determinant() < 0.0 {
+        tangents::mirror(mesh);
     }
 }
 

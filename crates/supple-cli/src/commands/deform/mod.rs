@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use glam::Vec3;
 use serde::Serialize;
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
 use supple::mesh::normals::vertex_normals;
 use supple::mesh::refine;
+use supple::mesh::tangents;
 use supple::sculpt::{self, OnContact, Op, Report, ToolShape};
 use supple::{Asset, TriMesh, io, zoo};
 
@@ -96,6 +98,11 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mask = mask(args.mask.as_deref(), &asset)?;
     let params = sculpt::Params { exact_volume, on_contact, mask, ..sculpt::Params::default() };
     let remesh = args.remesh || given("--remesh");
+    // Tangents cannot follow vertices that are not the same.
+    let rest = match &asset.meshes[..] {
+        [mesh, ..] if !remesh => mesh.positions.clone(),
+        _ => Vec::new(),
+    };
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
         if let ([mesh, ..], true) = (&mut asset.meshes[..], remesh) {
             let fineness = refine::Params::default();
@@ -109,7 +116,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         Ok(sculpt::apply(positions, triangles, &ops, &params, run)?.report)
     })?;
     if let [mesh] = &mut asset.meshes[..] {
-        refresh_normals(mesh, shell);
+        refresh_frames(mesh, &rest, shell);
     }
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
@@ -156,8 +163,9 @@ fn deformable(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
     Ok(Asset { materials, images, ..Asset::from_mesh(mesh) })
 }
 
-/// Gives a mesh that came with normals those of its new shape.
-fn refresh_normals(mesh: &mut TriMesh, shell: &Shell) {
+/// Gives a mesh that came with normals and tangents those of its new shape.
+fn refresh_frames(mesh: &mut TriMesh, rest: &[Vec3], shell: &Shell) {
+    tangents::follow(mesh, rest);
     mesh.corners.retain(|corner| corner.name != NORMAL);
     if mesh.attributes.get(NORMAL).is_some() {
         let normals = vertex_normals(&mesh.positions, &mesh.triangles, &shell.quiet_run());

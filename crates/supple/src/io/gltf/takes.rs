@@ -17,7 +17,7 @@
 //! A key has a weight for every frame, so `n` frames need `4 n²` bytes for weights: 250 kB for 250
 //! frames, 16 MB for 2,000. A file ends at 4 GB (`24` bytes a vertex and frame). Frames are asked
 //! for twice, first for their bounds, which stand before the data in the file; only one is in
-//! memory at a time. Skin, morph targets and tangents of the body are not written: they are baked.
+//! memory at a time. Skin and morph targets of the body are not written: they are baked.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -33,6 +33,7 @@ use crate::asset::UvOrigin;
 use crate::io::Take;
 use crate::mesh::attribute::{NORMAL, TANGENT};
 use crate::mesh::normals::vertex_normals;
+use crate::mesh::tangents::Tangents;
 use crate::mesh::{TriMesh, Values};
 use crate::run::Run;
 
@@ -64,9 +65,12 @@ pub fn write_takes(takes: &mut [Take<'_>], out: &mut impl Write) -> io::Result<(
                 frame = displacements(&mut takes[take], &bodies[take], i)?;
                 Ok(bytemuck::cast_slice(&frame).to_vec())
             }
-            // Normals follow the positions of the same frame.
+            // Normals and tangents follow the positions of the same frame.
             Piece::Normals { take } => {
                 Ok(bytemuck::cast_slice(&bodies[take].normal_changes(&frame)).to_vec())
+            }
+            Piece::Tangents { take } => {
+                Ok(bytemuck::cast_slice(&bodies[take].tangent_changes(&frame)).to_vec())
             }
             Piece::Weights { frames } => Ok(bytemuck::cast_slice(&one_at_a_time(frames)).to_vec()),
         }
@@ -79,6 +83,7 @@ pub fn write_takes(takes: &mut [Take<'_>], out: &mut impl Write) -> io::Result<(
 enum Piece {
     Positions { take: usize, frame: u32 },
     Normals { take: usize },
+    Tangents { take: usize },
     Weights { frames: usize },
 }
 
@@ -138,12 +143,18 @@ impl<'a> Plan<'a> {
         let positions = Cow::Borrowed(mesh.positions.as_slice());
         let attributes = write_mesh::vertices(&mut self.buffer, positions, &mesh.attributes, None);
         let (count, layout) = (mesh.positions.len(), Layout::floats(3, Target::Vertices));
+        let has_tangents = matches!(mesh.attributes.get(TANGENT), Some(Values::Vec4(_)));
         let (mut targets, mut names) = (Vec::new(), Vec::new());
         for frame in 1..take.frames {
             let accessor = self.push_later(Piece::Positions { take: k, frame }, count, layout);
             let normals = self.push_later(Piece::Normals { take: k }, count, layout);
             self.targets.push(MorphAccessor { take: k, frame, accessor });
-            targets.push(json!({ "POSITION": accessor, "NORMAL": normals }));
+            let mut target = json!({ "POSITION": accessor, "NORMAL": normals });
+            if has_tangents {
+                target["TANGENT"] =
+                    self.push_later(Piece::Tangents { take: k }, count, layout).into();
+            }
+            targets.push(target);
             names.push(format!("frame {}", u64::from(take.first_frame) + u64::from(frame)));
         }
         let mut primitives = write_mesh::primitives(&mut self.buffer, mesh, attributes, targets);
@@ -208,6 +219,7 @@ struct Body {
     /// The vertex of the take that each vertex is.
     sources: Vec<u32>,
     shading: Shading,
+    tangents: Option<Tangents>,
 }
 
 impl Body {
@@ -229,23 +241,49 @@ impl Body {
             mesh.flip_uvs();
         }
         let shading = Shading::of(&mesh, &sources);
+        let tangents = match mesh.attributes.get(TANGENT) {
+            Some(Values::Vec4(given)) => {
+                let triangles = &mesh.triangles;
+                Some(Tangents::new(&mesh.positions, triangles, triangles, given.clone()))
+            }
+            _ => None,
+        };
         let first = positions(take, 0)?;
         mesh.positions = sources.iter().map(|&v| first[v as usize]).collect();
-        mesh.attributes.remove(TANGENT);
         let mut normals = shading.normals(&mesh.positions);
         for normal in normals.iter_mut().filter(|n| **n == Vec3::ZERO) {
             *normal = Vec3::Z;
         }
+        if let Some(tangents) = &tangents {
+            let moved = tangents.moved(&mesh.positions, Some(&normals));
+            mesh.attributes.set(TANGENT, Values::Vec4(moved));
+        }
         mesh.attributes.set(NORMAL, Values::Vec3(normals));
-        Ok(Self { mesh, sources, shading })
+        Ok(Self { mesh, sources, shading, tangents })
+    }
+
+    /// Where the vertices are when they are displaced.
+    fn moved(&self, displacements: &[Vec3]) -> Vec<Vec3> {
+        let moved = |(&rest, &d): (&Vec3, &Vec3)| rest + d;
+        self.mesh.positions.iter().zip(displacements).map(moved).collect()
+    }
+
+    /// How the tangents change when the vertices are displaced.
+    fn tangent_changes(&self, displacements: &[Vec3]) -> Vec<Vec3> {
+        let positions = self.moved(displacements);
+        let normals = self.shading.normals(&positions);
+        let tangents = self.tangents.as_ref().map(|t| t.moved(&positions, Some(&normals)));
+        match (tangents, self.mesh.attributes.get(TANGENT)) {
+            (Some(now), Some(Values::Vec4(first))) => {
+                now.iter().zip(first).map(|(now, first)| (now - first).truncate()).collect()
+            }
+            _ => vec![Vec3::ZERO; positions.len()],
+        }
     }
 
     /// How the normals change when the vertices are displaced.
     fn normal_changes(&self, displacements: &[Vec3]) -> Vec<Vec3> {
-        let moved = |(&rest, &d): (&Vec3, &Vec3)| rest + d;
-        let positions: Vec<Vec3> =
-            self.mesh.positions.iter().zip(displacements).map(moved).collect();
-        let mut normals = self.shading.normals(&positions);
+        let mut normals = self.shading.normals(&self.moved(displacements));
         let rest = self.mesh.attributes.normals().unwrap_or_default();
         for (normal, rest) in normals.iter_mut().zip(rest) {
             let vanished = *normal == Vec3::ZERO;

@@ -39,7 +39,8 @@ use super::skeleton::HierarchyError;
 use super::{Hierarchy, Palette, Pose, Skinning};
 use crate::Run;
 use crate::asset::{Asset, UvOrigin};
-use crate::mesh::attribute::{NORMAL, TANGENT};
+use crate::mesh::attribute::NORMAL;
+use crate::mesh::tangents;
 use crate::mesh::{SkinWeights, TriMesh, Values};
 
 /// A whole asset as one skinned mesh.
@@ -276,16 +277,15 @@ impl Body {
         matrices.iter().zip(&self.loads).map(carried).sum()
     }
 
-    /// The body in its rest pose as a plain mesh: no skin, no morph targets, no tangents (which
-    /// belong to the bound shape); everything else of the mesh is kept.
+    /// The body in its rest pose as a plain mesh: no skin, no morph targets; everything else of the mesh is
+    /// kept.
     #[must_use]
     pub fn rest_mesh(&self, run: &Run<'_>) -> TriMesh {
         let matrices = self.matrices(&self.rest);
         let mut mesh = self.mesh.clone();
         mesh.positions = self.skin(&self.rest, &matrices, Skinning::Linear, run);
         self.pose_normals(&mut mesh, &matrices, run);
-        mesh.attributes.remove(TANGENT);
-        mesh.corners.retain(|c| c.name != TANGENT);
+        tangents::follow(&mut mesh, &self.mesh.positions);
         mesh.skin_weights = None;
         mesh
     }
