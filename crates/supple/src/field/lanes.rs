@@ -32,6 +32,29 @@ impl<const L: usize> Lanes<L> {
         self.z[lane] = v.z;
     }
 
+    /// All of them moved by a vector.
+    #[inline(always)]
+    pub(crate) fn shifted(&self, by: Vec3) -> Self {
+        let mut moved = *self;
+        for i in 0..L {
+            moved.x[i] += by.x;
+            moved.y[i] += by.y;
+            moved.z[i] += by.z;
+        }
+        moved
+    }
+
+    /// The least and the greatest of each coordinate; `L` is a power of two.
+    #[inline(always)]
+    pub(crate) fn bounds(&self) -> [Vec3; 2] {
+        let Self { x, y, z } = self;
+        let (less, more) = (|a: f32, b: f32| a < b, |a: f32, b: f32| a > b);
+        [
+            Vec3::new(foremost(x, less), foremost(y, less), foremost(z, less)),
+            Vec3::new(foremost(x, more), foremost(y, more), foremost(z, more)),
+        ]
+    }
+
     /// The first `L` of the points; if there are fewer the last one is repeated.
     #[inline(always)]
     pub(crate) fn gather(points: &[Vec3], indices: &[usize]) -> Self {
@@ -41,6 +64,21 @@ impl<const L: usize> Lanes<L> {
         }
         lanes
     }
+}
+
+/// What comes first: halves against each other, which vector registers do well.
+#[inline(always)]
+fn foremost<const L: usize>(lanes: &[f32; L], is_before: impl Fn(f32, f32) -> bool) -> f32 {
+    let mut first = *lanes;
+    let mut half = L / 2;
+    while half > 0 {
+        for i in 0..half {
+            let (a, b) = (first[i], first[i + half]);
+            first[i] = if is_before(b, a) { b } else { a };
+        }
+        half /= 2;
+    }
+    first[0]
 }
 
 /// A scalar field in each lane: its value and its gradient.

@@ -360,16 +360,19 @@ impl Soft {
         body: u32,
         joints: &'a [Mat4],
     ) -> impl Iterator<Item = PosedSegment<'a>> {
+        let meets = self.contact.others || self.contact.itself;
         let posed = move |(number, (segment, hull)): (u32, (&'a Segment, &'a Option<Solid>))| {
             let joint = segment.joint;
-            let moved = joints[joint].as_dmat4() * self.rest[joint].as_dmat4().inverse();
-            let place = Place::of(&affine(moved));
+            let place = || {
+                let moved = joints[joint].as_dmat4() * self.rest[joint].as_dmat4().inverse();
+                Place::of(&affine(moved))
+            };
             PosedSegment {
                 body,
                 number,
                 segment,
                 proxies: segment.posed(&joints[joint]),
-                hull: hull.as_ref().map(|h| (h, place)),
+                hull: hull.as_ref().filter(|_| meets).map(|h| (h, place())),
             }
         };
         (0..).zip(self.segments.all.iter().zip(&self.hulls)).map(posed)

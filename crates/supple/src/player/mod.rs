@@ -267,6 +267,11 @@ impl Player {
     }
 
     fn play(&mut self, when: When, shaded: bool, run: &Run<'_>) -> Result<Frame, Cancelled> {
+        // All of it in one place: a frame has many short pieces of parallel work.
+        run.install(|| self.play_inside(when, shaded, run))
+    }
+
+    fn play_inside(&mut self, when: When, shaded: bool, run: &Run<'_>) -> Result<Frame, Cancelled> {
         let steps = self.simulate_to(when.tick, run)?;
         let mut report = Report { steps, ..Report::default() };
         let mut between = None;

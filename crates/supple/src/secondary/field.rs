@@ -161,23 +161,6 @@ fn ahead<const L: usize>(x: &Lanes<L>, v: &Lanes<L>, h: f32) -> Lanes<L> {
 /// Middle and radius of a ball around the lanes.
 #[inline(always)]
 pub(super) fn ball<const L: usize>(x: &Lanes<L>) -> (Vec3, f32) {
-    let [min, max] = [least(x, |a, b| a < b), least(x, |a, b| a > b)];
+    let [min, max] = x.bounds();
     (0.5 * (min + max), 0.5 * min.distance(max))
-}
-
-/// What comes first in each coordinate: halves against each other, which vector registers do well.
-#[inline(always)]
-fn least<const L: usize>(x: &Lanes<L>, is_before: impl Fn(f32, f32) -> bool) -> Vec3 {
-    let mut least = *x;
-    let mut half = L / 2;
-    while half > 0 {
-        for lanes in [&mut least.x, &mut least.y, &mut least.z] {
-            for i in 0..half {
-                let (a, b) = (lanes[i], lanes[i + half]);
-                lanes[i] = if is_before(b, a) { b } else { a };
-            }
-        }
-        half /= 2;
-    }
-    least.get(0)
 }

@@ -41,6 +41,7 @@ use serde::{Deserialize, Serialize};
 pub use solid::{Face, Probe, RoundedBox, Solid};
 
 use crate::Run;
+use crate::field::lanes::Lanes;
 use crate::mesh::TriMesh;
 use crate::mesh::adjacency::{coincident, renamed, topology};
 use crate::mesh::measure::Bounds;
@@ -402,6 +403,20 @@ impl Frame {
     /// A point of the world in this space.
     pub(crate) fn to_local(self, x: Vec3) -> Vec3 {
         self.turn * (x - self.origin)
+    }
+
+    /// Points of the world in this space.
+    #[inline(always)]
+    pub(crate) fn lanes<const L: usize>(&self, x: &Lanes<L>) -> Lanes<L> {
+        let (a, b, c, from) = (self.turn.x_axis, self.turn.y_axis, self.turn.z_axis, self.origin);
+        let mut local = Lanes::ZERO;
+        for i in 0..L {
+            let (dx, dy, dz) = (x.x[i] - from.x, x.y[i] - from.y, x.z[i] - from.z);
+            local.x[i] = a.x * dx + b.x * dy + c.x * dz;
+            local.y[i] = a.y * dx + b.y * dy + c.y * dz;
+            local.z[i] = a.z * dx + b.z * dy + c.z * dz;
+        }
+        local
     }
 
     /// The box around a box of the world.

@@ -1,7 +1,9 @@
 //! Convex solids: how deep a point is inside, which way is out, and where a ray passes through.
 
 use glam::{Quat, Vec3};
+use pulp::{Simd, WithSimd};
 
+use crate::field::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 
 /// A convex piece of collision geometry, in the space of its collider.
@@ -131,6 +133,12 @@ impl Solid {
         }
     }
 
+    /// How far points are outside: their distance, or less, outside a polyhedron; negative inside.
+    #[must_use]
+    pub(crate) fn gaps<const L: usize>(&self, x: &Lanes<L>) -> [f32; L] {
+        pulp::Arch::new().dispatch(Gaps { solid: self, x })
+    }
+
     /// Distance and the way out. Of a point inside, the nearest way that does not go against
     /// `toward` (a unit vector, or zero for any way).
     #[must_use]
@@ -139,9 +147,13 @@ impl Solid {
             Self::Round { ends, radius } => {
                 let out = x - nearest_on_segment(*ends, x);
                 let length = out.length();
-                let aside = (ends[1] - ends[0]).any_orthogonal_vector().normalize_or(Vec3::Y);
-                let fallback = if toward == Vec3::ZERO { aside } else { toward };
-                let normal = if length > 1e-6 * radius { out / length } else { fallback };
+                let normal = if length > 1e-6 * radius {
+                    out / length
+                } else if toward == Vec3::ZERO {
+                    (ends[1] - ends[0]).any_orthogonal_vector().normalize_or(Vec3::Y)
+                } else {
+                    toward
+                };
                 Probe { distance: length - radius, normal }
             }
             Self::Hull { faces, .. } => self.probe_hull(faces, x, toward),
@@ -174,10 +186,15 @@ impl Solid {
     /// them negative if that is behind `x`; `None` if it passes by.
     #[must_use]
     pub fn ray(&self, x: Vec3, along: Vec3) -> Option<[f32; 2]> {
-        match self {
-            Self::Round { ends, radius } => ray_through_capsule(*ends, *radius, x, along),
-            Self::Hull { faces, .. } => ray_through_faces(faces, x, along),
-        }
+        let mut lanes = Lanes::<1>::ZERO;
+        lanes.set(0, x);
+        chords(self, &lanes, along).get(0)
+    }
+
+    /// As [`ray`](Self::ray), from many points.
+    #[must_use]
+    pub(crate) fn rays<const L: usize>(&self, x: &Lanes<L>, along: Vec3) -> Chords<L> {
+        pulp::Arch::new().dispatch(Rays { solid: self, x, along })
     }
 
     /// The region that must move with the solid: the smallest sphere about its centre if it is compact,
@@ -215,6 +232,44 @@ impl Solid {
     }
 }
 
+/// How far points are outside a solid.
+struct Gaps<'a, const L: usize> {
+    solid: &'a Solid,
+    x: &'a Lanes<L>,
+}
+
+impl<const L: usize> WithSimd for Gaps<'_, L> {
+    type Output = [f32; L];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [f32; L] {
+        let Self { solid, x } = self;
+        let mut gaps = [f32::NEG_INFINITY; L];
+        match solid {
+            Solid::Round { ends: [a, b], radius } => {
+                let along = *b - *a;
+                let per_square = 1.0 / along.length_squared().max(f32::MIN_POSITIVE);
+                for (i, gap) in gaps.iter_mut().enumerate() {
+                    let (dx, dy, dz) = (x.x[i] - a.x, x.y[i] - a.y, x.z[i] - a.z);
+                    let s = (dx * along.x + dy * along.y + dz * along.z) * per_square;
+                    let s = s.clamp(0.0, 1.0);
+                    let (ox, oy, oz) = (dx - s * along.x, dy - s * along.y, dz - s * along.z);
+                    *gap = (ox * ox + oy * oy + oz * oz).sqrt() - radius;
+                }
+            }
+            Solid::Hull { faces, .. } => {
+                for face in faces {
+                    let (n, offset) = (face.normal, face.offset);
+                    for (i, gap) in gaps.iter_mut().enumerate() {
+                        *gap = gap.max(n.x * x.x[i] + n.y * x.y[i] + n.z * x.z[i] - offset);
+                    }
+                }
+            }
+        }
+        gaps
+    }
+}
+
 fn nearest_on_segment([a, b]: [Vec3; 2], x: Vec3) -> Vec3 {
     let along = b - a;
     let length = along.length_squared();
@@ -224,73 +279,124 @@ fn nearest_on_segment([a, b]: [Vec3; 2], x: Vec3) -> Vec3 {
     a + ((x - a).dot(along) / length).clamp(0.0, 1.0) * along
 }
 
-fn ray_through_faces(faces: &[Face], x: Vec3, along: Vec3) -> Option<[f32; 2]> {
-    let (mut enter, mut leave) = (f32::NEG_INFINITY, f32::INFINITY);
-    for face in faces {
-        let (speed, distance) = (face.normal.dot(along), face.distance(x));
-        if speed.abs() < 1e-7 {
-            if distance > 0.0 {
-                return None;
+/// Where rays enter and leave a solid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chords<const L: usize> {
+    /// Not before it leaves if the ray passes by.
+    enter: [f32; L],
+    leave: [f32; L],
+}
+
+struct Rays<'a, const L: usize> {
+    solid: &'a Solid,
+    x: &'a Lanes<L>,
+    along: Vec3,
+}
+
+impl<const L: usize> WithSimd for Rays<'_, L> {
+    type Output = Chords<L>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Chords<L> {
+        chords(self.solid, self.x, self.along)
+    }
+}
+
+#[inline(always)]
+fn chords<const L: usize>(solid: &Solid, x: &Lanes<L>, along: Vec3) -> Chords<L> {
+    match solid {
+        Solid::Round { ends, radius } => {
+            // The pieces overlap and their union is convex: one interval.
+            let mut chords = Chords { enter: [f32::INFINITY; L], leave: [f32::NEG_INFINITY; L] };
+            chords.join_ball(ends[0], *radius, x, along);
+            chords.join_ball(ends[1], *radius, x, along);
+            chords.join_tube(*ends, *radius, x, along);
+            chords
+        }
+        Solid::Hull { faces, .. } => {
+            let mut chords = Chords { enter: [f32::NEG_INFINITY; L], leave: [f32::INFINITY; L] };
+            for face in faces {
+                chords.cut(face, x, along);
             }
-        } else if speed > 0.0 {
-            leave = leave.min(-distance / speed);
-        } else {
-            enter = enter.max(-distance / speed);
+            chords
         }
     }
-    (enter < leave).then_some([enter, leave])
 }
 
-fn ray_through_capsule(ends: [Vec3; 2], radius: f32, x: Vec3, along: Vec3) -> Option<[f32; 2]> {
-    let pieces = [
-        ray_through_ball(ends[0], radius, x, along),
-        ray_through_ball(ends[1], radius, x, along),
-        ray_through_tube(ends, radius, x, along),
-    ];
-    // The pieces overlap and their union is convex: one interval.
-    let join = |a: [f32; 2], b: [f32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
-    pieces.into_iter().flatten().reduce(join)
-}
-
-fn ray_through_ball(center: Vec3, radius: f32, x: Vec3, along: Vec3) -> Option<[f32; 2]> {
-    let from = x - center;
-    let half = -from.dot(along);
-    let aside = (from + half * along).length_squared();
-    let chord = radius * radius - aside;
-    (chord > 0.0).then(|| [half - chord.sqrt(), half + chord.sqrt()])
-}
-
-fn ray_through_tube(ends: [Vec3; 2], radius: f32, x: Vec3, along: Vec3) -> Option<[f32; 2]> {
-    let (axis, length) = (ends[1] - ends[0]).normalize_and_length();
-    if length == 0.0 {
-        return None;
+impl<const L: usize> Chords<L> {
+    /// Where the ray of a lane enters and leaves; `None` if it passes by.
+    #[inline(always)]
+    pub(crate) fn get(&self, lane: usize) -> Option<[f32; 2]> {
+        let (enter, leave) = (self.enter[lane], self.leave[lane]);
+        (enter < leave).then_some([enter, leave])
     }
-    let (from, speed) = (x - ends[0], along.dot(axis));
-    let (flat_from, flat) = (from - from.dot(axis) * axis, along - speed * axis);
-    let a = flat.length_squared();
-    let (mut enter, mut leave) = if a < 1e-12 {
-        if flat_from.length_squared() > radius * radius {
-            return None;
-        }
-        (f32::NEG_INFINITY, f32::INFINITY)
-    } else {
-        let half = -flat_from.dot(flat) / a;
-        let chord = half * half - (flat_from.length_squared() - radius * radius) / a;
-        if chord <= 0.0 {
-            return None;
-        }
-        (half - chord.sqrt(), half + chord.sqrt())
-    };
-    let height = from.dot(axis);
-    if speed.abs() < 1e-7 {
-        if !(0.0..=length).contains(&height) {
-            return None;
-        }
-    } else {
-        let (s, t) = (-height / speed, (length - height) / speed);
-        (enter, leave) = (enter.max(s.min(t)), leave.min(s.max(t)));
+
+    #[inline(always)]
+    fn join(&mut self, lane: usize, [enter, leave]: [f32; 2], passes: bool) {
+        let (first, last) = (self.enter[lane].min(enter), self.leave[lane].max(leave));
+        self.enter[lane] = if passes { first } else { self.enter[lane] };
+        self.leave[lane] = if passes { last } else { self.leave[lane] };
     }
-    (enter < leave).then_some([enter, leave])
+
+    #[inline(always)]
+    fn join_ball(&mut self, center: Vec3, radius: f32, x: &Lanes<L>, along: Vec3) {
+        for i in 0..L {
+            let (dx, dy, dz) = (x.x[i] - center.x, x.y[i] - center.y, x.z[i] - center.z);
+            let half = -(dx * along.x + dy * along.y + dz * along.z);
+            let (ax, ay, az) = (dx + half * along.x, dy + half * along.y, dz + half * along.z);
+            let chord = radius * radius - (ax * ax + ay * ay + az * az);
+            let reach = chord.max(0.0).sqrt();
+            self.join(i, [half - reach, half + reach], chord > 0.0);
+        }
+    }
+
+    #[inline(always)]
+    fn join_tube(&mut self, ends: [Vec3; 2], radius: f32, x: &Lanes<L>, along: Vec3) {
+        let (axis, length) = (ends[1] - ends[0]).normalize_and_length();
+        if length == 0.0 {
+            return;
+        }
+        let (from, speed) = (ends[0], along.dot(axis));
+        let flat = along - speed * axis;
+        let a = flat.length_squared();
+        let (is_along, is_across) = (a < 1e-12, speed.abs() < 1e-7);
+        let per_a = 1.0 / a.max(1e-12);
+        let per_speed = 1.0 / if is_across { 1.0 } else { speed };
+        for i in 0..L {
+            let (dx, dy, dz) = (x.x[i] - from.x, x.y[i] - from.y, x.z[i] - from.z);
+            let height = dx * axis.x + dy * axis.y + dz * axis.z;
+            let (fx, fy, fz) = (dx - height * axis.x, dy - height * axis.y, dz - height * axis.z);
+            let out = fx * fx + fy * fy + fz * fz - radius * radius;
+            let half = -(fx * flat.x + fy * flat.y + fz * flat.z) * per_a;
+            let chord = half * half - out * per_a;
+            let reach = chord.max(0.0).sqrt();
+            let (half, reach) = if is_along { (0.0, f32::INFINITY) } else { (half, reach) };
+            let (s, t) = (-height * per_speed, (length - height) * per_speed);
+            let (s, t) = if is_across { (f32::NEG_INFINITY, f32::INFINITY) } else { (s, t) };
+            let (enter, leave) = ((half - reach).max(s.min(t)), (half + reach).min(s.max(t)));
+            let beside = if is_along { out <= 0.0 } else { chord > 0.0 };
+            let between = !is_across | ((height >= 0.0) & (height <= length));
+            self.join(i, [enter, leave], beside & between & (enter < leave));
+        }
+    }
+
+    /// Leaves what is behind a face.
+    #[inline(always)]
+    fn cut(&mut self, face: &Face, x: &Lanes<L>, along: Vec3) {
+        let (n, speed) = (face.normal, face.normal.dot(along));
+        let per_speed = 1.0 / speed;
+        for i in 0..L {
+            let distance = n.x * x.x[i] + n.y * x.y[i] + n.z * x.z[i] - face.offset;
+            if speed.abs() < 1e-7 {
+                let enter = if distance > 0.0 { f32::INFINITY } else { f32::NEG_INFINITY };
+                self.enter[i] = self.enter[i].max(enter);
+            } else if speed > 0.0 {
+                self.leave[i] = self.leave[i].min(-distance * per_speed);
+            } else {
+                self.enter[i] = self.enter[i].max(-distance * per_speed);
+            }
+        }
+    }
 }
 
 /// A sphere for compact hulls; for others the box of least volume among some, cut to the reach.

@@ -128,11 +128,6 @@ impl Push {
     }
 }
 
-/// How far points may move, about.
-fn slack(pushes: &[Push]) -> f32 {
-    2.0 * pushes.iter().map(|p| p.strength).fold(0.0, f32::max)
-}
-
 /// A ball around neighbouring points.
 #[derive(Clone, Copy, Debug)]
 struct Ball {
@@ -150,10 +145,24 @@ impl Ball {
     }
 }
 
-/// Carries points through the sum of the pushes; returns the most steps that any of them took.
-pub(super) fn carry(points: &mut [Vec3], pushes: &[Push]) -> u32 {
-    let posed: Vec<Posed> = pushes.iter().map(Push::posed).collect();
-    pulp::Arch::new().dispatch(Carry { points, pushes: &posed, slack: slack(pushes) })
+/// Pushes that act together.
+pub(super) struct Way {
+    pushes: Vec<Posed>,
+    /// How far points may move, about.
+    slack: f32,
+}
+
+impl Way {
+    pub(super) fn new(pushes: &[Push]) -> Self {
+        let slack = 2.0 * pushes.iter().map(|p| p.strength).fold(0.0, f32::max);
+        Self { pushes: pushes.iter().map(Push::posed).collect(), slack }
+    }
+
+    /// Carries points through the sum of the pushes; returns the most steps that any of them took.
+    pub(super) fn carry(&self, points: &mut [Vec3]) -> u32 {
+        let Self { pushes, slack } = self;
+        pulp::Arch::new().dispatch(Carry { points, pushes, slack: *slack })
+    }
 }
 
 struct Carry<'a> {
@@ -430,7 +439,7 @@ mod tests {
         for pushes in all.chain([pushes().to_vec()]) {
             let mut points = patches();
             let mut expected = points.clone();
-            let steps = carry(&mut points, &pushes);
+            let steps = Way::new(&pushes).carry(&mut points);
             let posed: Vec<Posed> = pushes.iter().map(Push::posed).collect();
             for x in &mut expected {
                 let mut lanes = Lanes::<1>::ZERO;
@@ -461,7 +470,7 @@ mod tests {
                 out.length() - push.region.radius
             };
             let mut points: Vec<Vec3> = samples().filter(|&x| distance(x, start) > 1e-4).collect();
-            carry(&mut points, &[push]);
+            Way::new(&[push]).carry(&mut points);
             let deepest =
                 points.iter().map(|&x| distance(x, push.region.center)).fold(1.0, f32::min);
             assert!(deepest > -2e-3, "{deepest} for {push:?}");
@@ -473,7 +482,7 @@ mod tests {
         let [push, ..] = pushes();
         let x = push.region.center - push.depth * push.normal + Vec3::new(0.2, 0.1, -0.1);
         let mut points = [x];
-        carry(&mut points, &[push]);
+        Way::new(&[push]).carry(&mut points);
         assert!(points[0].abs_diff_eq(x + push.depth * push.normal, 1e-6), "{}", points[0]);
     }
 }

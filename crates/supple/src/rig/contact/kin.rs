@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use glam::Vec3;
 
-use super::field::{self, Push};
-use super::resolve::{Cloud, Contact, PIECE, cloud, detect};
+use super::detect::Cloud;
+use super::field::Way;
+use super::resolve::{Contact, PIECE};
 use super::{MOST_PASSES, Obstacle, Report, Segment, Segments};
 use crate::Run;
 use crate::mesh::SkinWeights;
@@ -102,9 +103,9 @@ pub fn part(
     let pair = parting.segments.map(|s| &segments.all[s]);
     let belonging = segments.kin.belonging(pair[0].joint, pair[1].joint);
     for _ in 0..MOST_PASSES {
-        let clouds = pair.map(|s| cloud(&points, s));
-        let find = |k: usize| detect(&points, &clouds[k], &parting.sides[k], softness);
-        let found = [find(0), find(1)];
+        let sides = parting.sides.each_ref().map(std::slice::from_ref);
+        let clouds = [0, 1].map(|k| Cloud::new(&points, pair[k], sides[k]));
+        let found = clouds.each_ref().map(|c| c.contacts(&points, softness).pop());
         if found.iter().all(Option::is_none) {
             segments.scatter(&points, positions);
             return Some(report);
@@ -131,7 +132,7 @@ fn push_apart(
     run: &Run<'_>,
 ) {
     let push = |k: usize| found[k].as_ref().map(|c| c.push(&clouds[k].around));
-    let pushes: [Option<Push>; 2] = [push(0), push(1)];
+    let ways: [Option<Way>; 2] = [push(0), push(1)].map(|p| p.map(|p| Way::new(&[p])));
     let steps = [AtomicU32::new(0), AtomicU32::new(0)];
     for contact in found.iter().flatten() {
         report.contacts += 1;
@@ -139,10 +140,10 @@ fn push_apart(
     }
     run.for_each_piece(points, PIECE, |start, piece| {
         let start_points = piece.to_vec();
-        for (k, push) in pushes.iter().enumerate() {
-            let Some(push) = push else { continue };
+        for (k, way) in ways.iter().enumerate() {
+            let Some(way) = way else { continue };
             let mut carried = start_points.clone();
-            let taken = field::carry(&mut carried, std::slice::from_ref(push));
+            let taken = way.carry(&mut carried);
             steps[k].fetch_max(taken, Ordering::Relaxed);
             for (i, x) in piece.iter_mut().enumerate() {
                 let share = if k == 0 { belonging[start + i] } else { 1.0 - belonging[start + i] };

@@ -4,6 +4,7 @@ use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::Segment;
+use crate::field::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 use crate::rig::collider::{Collider, Frame, Place, Probe, Solid};
 
@@ -21,6 +22,8 @@ const KEPT: f32 = 0.6;
 const SWEEP: f32 = 0.4;
 /// Most places looked at on the way.
 const MOST_SWEEPS: f32 = 64.0;
+/// Proxies that are looked at together.
+const BLOCK: usize = 32;
 
 /// A segment at one moment.
 #[derive(Clone, Debug)]
@@ -170,18 +173,18 @@ impl Contacts {
             let frame = posed.place.frame();
             let (here, back) = (frame.bounds(&around), frame.turned(sweep));
             let reach = segment.segment.radius;
-            let close = |solid: &Solid| !solid.is_beyond(&here, back, reach);
-            if !posed.collider.parts.iter().any(close) {
+            let parts = (0..).zip(&posed.collider.parts);
+            let mut close = parts.filter(|(_, s)| !s.is_beyond(&here, back, reach)).peekable();
+            if close.peek().is_none() {
                 continue;
             }
             let near = Near::new(segment, &frame, sweep);
-            for (p, solid) in (0..).zip(&posed.collider.parts) {
-                if !close(solid) {
-                    continue;
-                }
+            let solitary = posed.collider.parts.len() == 1;
+            for (p, solid) in close {
                 let last = known.iter().find(|t| (t.collider, t.part) == (c, p)).map(|t| t.normal);
-                let solitary = posed.collider.parts.len() == 1;
-                let around = Watch { near: &near, segment, solid, place: posed.place, solitary };
+                let gaps = near.gaps(solid, Vec3::ZERO);
+                let place = posed.place;
+                let around = Watch { near: &near, gaps, segment, solid, place, solitary };
                 let Some(normal) = around.way_out(last) else { continue };
                 around.press(normal, pressures);
                 let (body, segment) = own;
@@ -197,22 +200,50 @@ fn mean(points: &[Vec3]) -> Vec3 {
 
 /// The proxies of a segment in the space of a collider.
 struct Near {
-    proxies: Vec<Vec3>,
+    /// The last block is filled up with its last proxy.
+    blocks: Vec<Lanes<BLOCK>>,
+    count: usize,
     around: Bounds,
     sweep: Vec3,
 }
 
 impl Near {
     fn new(segment: &PosedSegment<'_>, frame: &Frame, sweep: Vec3) -> Self {
-        let proxies: Vec<Vec3> = segment.proxies.iter().map(|x| frame.to_local(*x)).collect();
-        let around = Bounds::of(&proxies).unwrap_or(Bounds::EMPTY);
-        Self { proxies, around, sweep: frame.turned(sweep) }
+        let mut blocks = Vec::with_capacity(segment.proxies.len().div_ceil(BLOCK));
+        let mut around = Bounds::EMPTY;
+        for proxies in segment.proxies.chunks(BLOCK) {
+            let mut block = Lanes::ZERO;
+            for lane in 0..BLOCK {
+                block.set(lane, proxies[lane.min(proxies.len() - 1)]);
+            }
+            let block = frame.lanes(&block);
+            let [min, max] = block.bounds();
+            around = around.union(&Bounds { min, max });
+            blocks.push(block);
+        }
+        let count = segment.proxies.len();
+        Self { blocks, count, around, sweep: frame.turned(sweep) }
+    }
+
+    fn get(&self, proxy: usize) -> Vec3 {
+        self.blocks[proxy / BLOCK].get(proxy % BLOCK)
+    }
+
+    /// How far each proxy, shifted, is outside a solid.
+    fn gaps(&self, solid: &Solid, shift: Vec3) -> Vec<[f32; BLOCK]> {
+        let gaps = |x: &Lanes<BLOCK>| match shift == Vec3::ZERO {
+            true => solid.gaps(x),
+            false => solid.gaps(&x.shifted(shift)),
+        };
+        self.blocks.iter().map(gaps).collect()
     }
 }
 
 /// One segment and one part of a collider; all in the space of the collider.
 struct Watch<'a> {
     near: &'a Near,
+    /// How far each proxy is outside.
+    gaps: Vec<[f32; BLOCK]>,
     segment: &'a PosedSegment<'a>,
     solid: &'a Solid,
     place: Place,
@@ -232,16 +263,13 @@ impl Watch<'_> {
     fn way_out(&self, last: Option<Vec3>) -> Option<Vec3> {
         let Some(last) = last else { return Some(self.place.rotation * self.first_way_out()?) };
         let last = self.place.rotation.inverse() * last;
-        let (mut wanted, mut inside) = (Vec3::ZERO, false);
-        let probes = self.probes(Vec3::ZERO, last);
-        for probe in probes.iter().filter(|p| p.distance < 0.0) {
+        let mut wanted = Vec3::ZERO;
+        for probe in self.inside().map(|i| self.solid.probe(self.near.get(i), last)) {
             wanted -= probe.distance * probe.normal;
-            inside = true;
         }
-        if !inside && !self.is_behind(last) {
-            let nearest = nearest(&probes)?;
-            return (nearest.distance < self.margin())
-                .then(|| self.place.rotation * nearest.normal);
+        if self.inside().next().is_none() && !self.is_behind(last) {
+            let nearest = self.nearest(&self.gaps, Vec3::ZERO, last)?;
+            return Some(self.place.rotation * nearest.normal);
         }
         let wanted = wanted.normalize_or(last);
         let wanted = self.least(last).unwrap_or(wanted);
@@ -279,26 +307,44 @@ impl Watch<'_> {
         let toward = if stops > 1 { -sweep.normalize_or_zero() } else { Vec3::ZERO };
         for stop in 1..=stops {
             let back = (stop as f32 / stops as f32 - 1.0) * sweep;
-            let probes = self.probes(back, toward);
-            if let Some(nearest) = nearest(&probes).filter(|p| p.distance < self.margin()) {
+            let found = match back == Vec3::ZERO {
+                true => self.nearest(&self.gaps, back, toward),
+                false => self.nearest(&self.near.gaps(self.solid, back), back, toward),
+            };
+            if let Some(nearest) = found {
                 return Some(nearest.normal);
             }
         }
         None
     }
 
-    /// What the part says about each proxy that is near it.
-    fn probes(&self, shift: Vec3, toward: Vec3) -> Vec<Probe> {
+    /// The proxies inside.
+    fn inside(&self) -> impl Iterator<Item = usize> {
+        let gaps = self.gaps.as_flattened()[..self.near.count].iter();
+        gaps.enumerate().filter(|(_, gap)| **gap < 0.0).map(|(i, _)| i)
+    }
+
+    /// What the part says about the nearest of the proxies, shifted, if it is near.
+    fn nearest(&self, gaps: &[[f32; BLOCK]], shift: Vec3, toward: Vec3) -> Option<Probe> {
         let around = self.solid.bounds().map(|b| b.grown(self.margin()));
         let own = Bounds { min: self.near.around.min + shift, max: self.near.around.max + shift };
         if around.is_some_and(|a| !a.overlaps(&own)) {
-            return Vec::new();
+            return None;
         }
-        let proxies = self.near.proxies.iter().map(|x| *x + shift);
-        proxies
-            .filter(|x| around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all()))
-            .map(|x| self.solid.probe(x, toward))
-            .collect()
+        let (mut nearest, mut least) = (None, self.margin());
+        for (i, gap) in gaps.as_flattened()[..self.near.count].iter().enumerate() {
+            if *gap >= least {
+                continue;
+            }
+            let x = self.near.get(i) + shift;
+            if around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all()) {
+                let probe = self.solid.probe(x, toward);
+                if probe.distance < least {
+                    (nearest, least) = (Some(probe), probe.distance);
+                }
+            }
+        }
+        nearest
     }
 
     /// True if a proxy stands behind the part.
@@ -315,16 +361,23 @@ impl Watch<'_> {
         });
         let inside =
             move |x: &Vec3| around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all());
-        let proxies = self.near.proxies.iter().zip(&self.segment.proxies);
-        proxies.filter(move |(x, _)| inside(x)).filter_map(move |(x, at)| {
-            let [enter, exit] = self.solid.ray(*x, normal)?;
-            Some((enter, exit, *at))
+        let blocks = self.near.blocks.iter().zip(self.segment.proxies.chunks(BLOCK));
+        blocks.flat_map(move |(block, at)| {
+            let chords = self.solid.rays(block, normal);
+            let passing = move |(lane, at): (usize, &Vec3)| {
+                let [enter, exit] = chords.get(lane)?;
+                inside(&block.get(lane)).then_some((enter, exit, *at))
+            };
+            at.iter().enumerate().filter_map(passing)
         })
     }
 
     /// Adds how the segment presses.
     fn press(&self, normal: Vec3, pressures: &mut Vec<Pressure>) {
         let (body, segment) = (self.segment.body, self.segment.number);
+        if !self.solitary && self.inside().next().is_none() {
+            return;
+        }
         let reach = if self.solitary { self.radius() } else { 0.0 };
         let first = pressures.len();
         let mut total = 0.0;
@@ -335,10 +388,6 @@ impl Watch<'_> {
         }
         pressures[first..].iter_mut().for_each(|p| p.share /= total);
     }
-}
-
-fn nearest(probes: &[Probe]) -> Option<Probe> {
-    probes.iter().min_by(|a, b| a.distance.total_cmp(&b.distance)).copied()
 }
 
 /// From one unit vector towards another, but only so far, and never to the opposite side.

@@ -57,6 +57,7 @@
 //! - W. von Funck, H. Theisel, H.-P. Seidel. Elastic Secondary Deformations by Vector Field
 //!   Integration. Symposium on Geometry Processing, 2007; section 4.
 
+mod detect;
 mod field;
 mod kin;
 mod memory;

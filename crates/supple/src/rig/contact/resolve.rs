@@ -5,32 +5,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use glam::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::field::{self, Push};
+use super::Segments;
+use super::detect::{Cloud, TOLERANCE};
+use super::field::{Push, Way};
 use super::strait::{Strait, straits};
-use super::{Segment, Segments};
 use crate::Run;
 use crate::mesh::measure::Bounds;
 use crate::rig::collider::{Frame, Place, Solid};
 
 /// Times that fields are placed and concatenated before what is left is projected.
 pub const MOST_PASSES: u32 = 8;
-
-/// Vertices deeper than this share of the obstacle's size are pushed out.
-const TOLERANCE: f32 = 3e-4;
-
-/// Vertices behind an obstacle count if those in front of them do, up to gaps of this share of the
-/// segment's size.
-const GAP: f32 = 0.15;
-
-/// A segment deeper inside than this share of its size is moved as a whole.
-const SWALLOWED: f32 = 1.0;
-
-/// A segment deeper inside than this share of its size may leave by another face of a solid with at most
-/// so many, if that way is shorter by this factor and no turn back: the least cosine between the two.
-const DEEP: f32 = 0.15;
-const MOST_FACES: usize = 32;
-const SHORTER: f32 = 0.4;
-const TURNS_BACK: f32 = -0.3;
 
 /// Two segments leave one obstacle to opposite sides if the cosine between their ways is less.
 const OPPOSED: f32 = -0.5;
@@ -51,9 +35,6 @@ const LEAST_FADE: f32 = 1.0;
 /// Sweeps that share the work among pushes that act together, and how much one may be raised.
 const SHARING_SWEEPS: usize = 24;
 const MOST_RAISED: f32 = 2.0;
-
-/// Neighbouring vertices with one box around them.
-const BLOCK: usize = 32;
 
 /// Vertices that one task carries.
 pub(super) const PIECE: usize = 256;
@@ -83,6 +64,13 @@ pub struct Obstacle<'a> {
     /// True if what stands behind it, as seen along the way out, has come through it: for walls and
     /// bars, not for the parts of something hollow.
     pub solitary: bool,
+}
+
+impl Obstacle<'_> {
+    /// The way out, if what is behind as seen along it has come through.
+    pub(super) fn way_back(&self) -> Option<Vec3> {
+        self.way_out.filter(|_| self.solitary)
+    }
 }
 
 /// What was done about contacts.
@@ -130,24 +118,24 @@ impl Report {
 
 /// A penetration into one obstacle.
 pub(super) struct Contact<'a> {
-    obstacle: &'a Obstacle<'a>,
+    pub(super) obstacle: &'a Obstacle<'a>,
     /// The way out, in the world.
-    normal: Vec3,
+    pub(super) normal: Vec3,
     /// How far along it.
     pub(super) depth: f32,
     /// Over which distance a push would fade.
-    width: f32,
+    pub(super) width: f32,
     /// The sum of the depths of the vertices inside, and their middle by depth.
-    weight: f32,
-    center: Vec3,
+    pub(super) weight: f32,
+    pub(super) center: Vec3,
     /// Where it is deepest.
-    deepest: Vec3,
+    pub(super) deepest: Vec3,
     /// True if a whole segment is inside.
-    swallowed: bool,
+    pub(super) swallowed: bool,
     /// True if other segments leave the obstacle to the other side: the push must not move them.
-    opposed: bool,
+    pub(super) opposed: bool,
     /// In a [`Strait`], the way through it; otherwise zero.
-    through: Vec3,
+    pub(super) through: Vec3,
 }
 
 /// Moves the vertices of a body out of obstacles; `near[s]` are those of segment `s`.
@@ -168,8 +156,8 @@ pub fn resolve(
     let straits = straits(near);
     let near = with_those_of_others(near);
     let mut points = segments.gather(positions);
-    let mut clouds = clouds(&points, segments, run);
-    for _ in 0..MOST_PASSES {
+    let mut clouds = clouds(&points, segments, &near, run);
+    while report.passes < MOST_PASSES {
         let contacts = detect_all(&points, &clouds, &near, softness, run);
         if contacts.is_empty() {
             break;
@@ -178,9 +166,9 @@ pub fn resolve(
         let mut contacts = joined(contacts);
         lead_through(&mut contacts, &straits);
         push_out(&mut points, &clouds, &contacts, &mut report, run);
-        clouds = self::clouds(&points, segments, run);
+        clouds = self::clouds(&points, segments, &near, run);
     }
-    project(&mut points, &clouds, &near, &mut report, run);
+    project(&mut points, &clouds, &mut report, run);
     segments.scatter(&points, positions);
     report
 }
@@ -219,102 +207,28 @@ fn lead_through(contacts: &mut [Contact<'_>], straits: &[Strait]) {
     }
 }
 
-/// The vertices of a segment where they are now, with boxes around neighbours.
-pub(super) struct Cloud<'a> {
-    segment: &'a Segment,
-    boxes: Vec<Bounds>,
-    pub(super) around: Bounds,
-}
-
-fn clouds<'a>(points: &[Vec3], segments: &'a Segments, run: &Run<'_>) -> Vec<Cloud<'a>> {
-    run.map_tasks(segments.all.len(), |s| cloud(points, &segments.all[s]))
-}
-
-pub(super) fn cloud<'a>(points: &[Vec3], segment: &'a Segment) -> Cloud<'a> {
-    let around = |block: &[u32]| {
-        block
-            .iter()
-            .map(|&p| points[p as usize])
-            .fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) })
-    };
-    let boxes: Vec<Bounds> = segment.followers.chunks(BLOCK).map(around).collect();
-    let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
-    Cloud { segment, boxes, around }
-}
-
-impl Cloud<'_> {
-    /// The places of the vertices whose boxes touch what is reached.
-    fn within(&self, reach: &Reach<'_>) -> impl Iterator<Item = u32> {
-        let blocks = self.segment.followers.chunks(BLOCK).zip(&self.boxes);
-        blocks.filter(|(_, b)| reach.meets(b)).flat_map(|(block, _)| block.iter().copied())
-    }
-}
-
-/// Where vertices of a segment may be inside an obstacle, or behind it as seen along the way out, if
-/// they may have come through.
-struct Reach<'a> {
-    solid: &'a Solid,
-    frame: Frame,
-    /// The box around all that, in the space of the obstacle; `None` is anywhere.
-    around: Option<Bounds>,
-    behind: Vec3,
-}
-
-impl<'a> Reach<'a> {
-    /// The obstacle only.
-    fn inside(obstacle: &Obstacle<'a>) -> Self {
-        Self::new(obstacle, Vec3::ZERO)
-    }
-
-    /// The obstacle, and behind it if the way out is given.
-    fn along(obstacle: &Obstacle<'a>, way_out: Option<Vec3>, radius: f32) -> Self {
-        Self::new(obstacle, way_out.map_or(Vec3::ZERO, |n| -2.0 * radius * n))
-    }
-
-    fn new(obstacle: &Obstacle<'a>, behind: Vec3) -> Self {
-        let (solid, frame) = (obstacle.solid, obstacle.place.frame());
-        let behind = frame.turned(behind);
-        let moved = |b: Bounds| Bounds { min: b.min + behind, max: b.max + behind };
-        let around = solid.bounds().map(|b| b.union(&moved(b)));
-        Self { solid, frame, around, behind }
-    }
-
-    /// True if a box of the world may be within.
-    fn meets(&self, points: &Bounds) -> bool {
-        let local = self.frame.bounds(points);
-        self.around.is_none_or(|a| a.overlaps(&local))
-            && !self.solid.is_beyond(&local, self.behind, 0.0)
-    }
-
-    /// Those of the points that may be within, in the space of the obstacle.
-    fn local(&self, points: impl Iterator<Item = Vec3>) -> Vec<Vec3> {
-        let inside =
-            |x: &Vec3| self.around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all());
-        points.map(|x| self.frame.to_local(x)).filter(inside).collect()
-    }
+fn clouds<'a>(
+    points: &[Vec3],
+    segments: &'a Segments,
+    near: &'a [Vec<Obstacle<'a>>],
+    run: &Run<'_>,
+) -> Vec<Cloud<'a>> {
+    run.map_tasks(near.len(), |s| Cloud::new(points, &segments.all[s], &near[s]))
 }
 
 fn detect_all<'a>(
     points: &[Vec3],
-    clouds: &[Cloud<'_>],
-    near: &'a [Vec<Obstacle<'a>>],
+    clouds: &[Cloud<'a>],
+    near: &[Vec<Obstacle<'_>>],
     softness: f32,
     run: &Run<'_>,
 ) -> Vec<Contact<'a>> {
-    let pairs: Vec<(usize, &'a Obstacle<'a>)> = near
-        .iter()
-        .enumerate()
-        .flat_map(|(s, obstacles)| obstacles.iter().map(move |o| (s, o)))
-        .filter(|(s, o)| {
-            let known = o.way_out.filter(|_| o.solitary);
-            Reach::along(o, known, clouds[*s].segment.radius).meets(&clouds[*s].around)
-        })
-        .collect();
-    let found = run.map_tasks(pairs.len(), |i| {
-        let (s, obstacle) = pairs[i];
-        let mut contact = detect(points, &clouds[s], obstacle, softness)?;
-        contact.opposed = opposed(near, s, obstacle.thing, contact.normal);
-        Some(contact)
+    let found = run.map_tasks(clouds.len(), |s| {
+        let mut contacts = clouds[s].contacts(points, softness);
+        for contact in &mut contacts {
+            contact.opposed = opposed(near, s, contact.obstacle.thing, contact.normal);
+        }
+        contacts
     });
     found.into_iter().flatten().collect()
 }
@@ -325,88 +239,6 @@ fn opposed(near: &[Vec<Obstacle<'_>>], own: usize, thing: Thing, normal: Vec3) -
         o.thing == thing && o.way_out.is_some_and(|other| other.dot(normal) < OPPOSED)
     };
     (0..near.len()).any(|s| s != own && near[s].iter().any(leaves_opposite))
-}
-
-/// Finds whether a segment is inside an obstacle, and how deep.
-pub(super) fn detect<'a>(
-    points: &[Vec3],
-    cloud: &Cloud<'_>,
-    obstacle: &'a Obstacle<'a>,
-    softness: f32,
-) -> Option<Contact<'a>> {
-    let look = Look { points, cloud, obstacle, softness };
-    let known = obstacle.way_out.filter(|_| obstacle.solitary);
-    let mut best = look.along(known)?;
-    let Some(known) = known else { return Some(best) };
-    let Solid::Hull { faces, .. } = obstacle.solid else { return Some(best) };
-    if best.depth < DEEP * cloud.segment.radius || faces.len() > MOST_FACES {
-        return Some(best);
-    }
-    // Deep along the known way: perhaps it has come round an edge.
-    for face in faces {
-        let normal = obstacle.place.rotation * face.normal;
-        let shorter = |c: &Contact<'_>| c.depth < SHORTER * best.depth;
-        if normal.dot(known) > TURNS_BACK
-            && let Some(other) = look.along(Some(normal)).filter(shorter)
-        {
-            best = other;
-        }
-    }
-    Some(best)
-}
-
-/// A segment, seen from an obstacle.
-struct Look<'a, 'b> {
-    points: &'b [Vec3],
-    cloud: &'b Cloud<'b>,
-    obstacle: &'a Obstacle<'a>,
-    softness: f32,
-}
-
-impl<'a> Look<'a, '_> {
-    /// How deep the segment is inside along a way out, or along the mean of the nearest ones.
-    fn along(&self, way_out: Option<Vec3>) -> Option<Contact<'a>> {
-        let Self { points, cloud, obstacle, softness } = *self;
-        let (solid, place, segment) = (obstacle.solid, &obstacle.place, cloud.segment);
-        let tolerance = TOLERANCE * obstacle.size;
-        let reach = Reach::along(obstacle, way_out, segment.radius);
-        let close = reach.local(cloud.within(&reach).map(|p| points[p as usize]));
-        let turn = |n: Vec3| reach.frame.turned(n);
-        let toward = || obstacle.way_out.map(turn).unwrap_or_default();
-        let n = match way_out {
-            Some(n) => turn(n),
-            None => mean_way_out(solid, &close, toward(), tolerance)?,
-        };
-        let mut chords: Vec<([f32; 2], Vec3)> =
-            close.iter().filter_map(|&x| Some((solid.ray(x, n)?, x))).collect();
-        chords.retain(|c| c.0[1] > tolerance && (obstacle.solitary || c.0[0] < 0.0));
-        chords.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
-        let (mut depth, mut sum, mut weight, mut deepest) = (0.0, Vec3::ZERO, 0.0, Vec3::ZERO);
-        for ([enter, exit], x) in chords {
-            // What is far behind, with nothing in between, is another side of the body.
-            if enter > depth + GAP * segment.radius {
-                break;
-            }
-            sum += exit * x;
-            weight += exit;
-            if exit > depth {
-                (depth, deepest) = (exit, x);
-            }
-        }
-        let depth = (depth > 0.0).then_some(depth + 0.5 * tolerance)?;
-        Some(Contact {
-            obstacle,
-            normal: place.rotation * n,
-            depth,
-            width: softness * segment.radius,
-            weight,
-            center: place.to_world(sum / weight),
-            deepest: place.to_world(deepest),
-            swallowed: depth > SWALLOWED * segment.radius,
-            opposed: false,
-            through: Vec3::ZERO,
-        })
-    }
 }
 
 impl Contact<'_> {
@@ -506,17 +338,6 @@ fn make_room_aside(push: &mut Push, body: &Bounds) {
     push.along = flat.normalize_or_zero();
 }
 
-/// Of the vertices inside, the mean of the ways out, by depth.
-fn mean_way_out(solid: &Solid, points: &[Vec3], toward: Vec3, tolerance: f32) -> Option<Vec3> {
-    let inside = points.iter().filter(|x| solid.contains(**x));
-    let (mut sum, mut deepest) = (Vec3::ZERO, 0.0_f32);
-    for probe in inside.map(|x| solid.probe(*x, toward)) {
-        sum -= probe.distance * probe.normal;
-        deepest = deepest.max(-probe.distance);
-    }
-    (deepest > tolerance).then(|| sum.normalize_or(toward.normalize_or(Vec3::Y)))
-}
-
 /// What leaves the same obstacle about the same way is one contact.
 fn joined(contacts: Vec<Contact<'_>>) -> Vec<Contact<'_>> {
     let mut joined: Vec<Contact<'_>> = Vec::new();
@@ -545,9 +366,10 @@ fn push_out(
     report.contacts += group.len() as u32;
     let deepest = group.iter().map(|c| c.depth).fold(0.0, f32::max);
     report.deepest = report.deepest.max(deepest);
+    let way = Way::new(&pushes);
     let steps = AtomicU32::new(0);
     run.for_each_piece(points, PIECE, |_, piece| {
-        steps.fetch_max(field::carry(piece, &pushes), Ordering::Relaxed);
+        steps.fetch_max(way.carry(piece), Ordering::Relaxed);
     });
     report.steps += steps.into_inner();
 }
@@ -584,24 +406,16 @@ fn share(group: &[Contact<'_>], mut pushes: Vec<Push>) -> Vec<Push> {
 }
 
 /// Moves what is still inside straight out.
-fn project(
-    points: &mut [Vec3],
-    clouds: &[Cloud<'_>],
-    near: &[Vec<Obstacle<'_>>],
-    report: &mut Report,
-    run: &Run<'_>,
-) {
+fn project(points: &mut [Vec3], clouds: &[Cloud<'_>], report: &mut Report, run: &Run<'_>) {
     let at: &[Vec3] = points;
     let moved = run.map_tasks(clouds.len(), |s| {
-        let near = near[s].iter().map(|o| (o, Reach::inside(o)));
-        let (obstacles, reaches): (Vec<&Obstacle<'_>>, Vec<Reach<'_>>) =
-            near.filter(|(_, reach)| reach.meets(&clouds[s].around)).unzip();
-        let mut places: Vec<u32> =
-            reaches.iter().flat_map(|reach| clouds[s].within(reach)).collect();
-        places.sort_unstable();
-        places.dedup();
-        let out = |p: &u32| Some((*p, projected(at[*p as usize], &obstacles)?));
-        places.iter().filter_map(out).collect::<Vec<_>>()
+        let places = clouds[s].inside();
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let exits: Vec<Exit<'_>> = clouds[s].obstacles().map(Exit::of).collect();
+        let out = |p: &u32| Some((*p, projected(at[*p as usize], &exits)?));
+        places.iter().filter_map(out).collect()
     });
     for (p, (to, notable)) in moved.into_iter().flatten() {
         let x = &mut points[p as usize];
@@ -613,23 +427,41 @@ fn project(
     }
 }
 
+/// An obstacle that points leave one by one.
+struct Exit<'a> {
+    obstacle: &'a Obstacle<'a>,
+    frame: Frame,
+    around: Option<Bounds>,
+    /// The way out in its own space, or zero.
+    toward: Vec3,
+}
+
+impl<'a> Exit<'a> {
+    fn of(obstacle: &'a Obstacle<'a>) -> Self {
+        let frame = obstacle.place.frame();
+        let toward = obstacle.way_out.map_or(Vec3::ZERO, |n| frame.turned(n));
+        Self { obstacle, frame, around: obstacle.solid.bounds(), toward }
+    }
+}
+
 /// Where a point leaves all obstacles, and whether that is farther than a rounding; `None` if it is
 /// outside.
-fn projected(x: Vec3, obstacles: &[&Obstacle<'_>]) -> Option<(Vec3, bool)> {
+fn projected(x: Vec3, exits: &[Exit<'_>]) -> Option<(Vec3, bool)> {
     let (mut at, mut notable) = (x, false);
     for _ in 0..MOST_PASSES {
         let before = at;
-        for obstacle in obstacles {
-            let (solid, place) = (obstacle.solid, &obstacle.place);
-            let local = place.to_local(at);
-            if !solid.contains(local) {
+        for Exit { obstacle, frame, around, toward } in exits {
+            let local = frame.to_local(at);
+            let is_near =
+                around.is_none_or(|a| local.cmpge(a.min).all() && local.cmple(a.max).all());
+            if !is_near || !obstacle.solid.contains(local) {
                 continue;
             }
-            let toward = obstacle.way_out.map_or(Vec3::ZERO, |n| place.rotation.inverse() * n);
-            let probe = solid.probe(local, toward);
+            let probe = obstacle.solid.probe(local, *toward);
             let depth = -probe.distance;
             notable |= depth > TOLERANCE * obstacle.size;
-            at = place.to_world(local + (depth + 1e-5 * obstacle.size) * probe.normal);
+            let out = local + (depth + 1e-5 * obstacle.size) * probe.normal;
+            at = obstacle.place.to_world(out);
         }
         if at == before {
             break;
