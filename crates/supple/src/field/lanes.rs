@@ -32,6 +32,19 @@ impl<const L: usize> Lanes<L> {
         self.z[lane] = v.z;
     }
 
+    /// Some points, at least one; if there are fewer than `L` the last is repeated.
+    #[inline(always)]
+    pub(crate) fn of(points: &[Vec3]) -> Self {
+        let mut lanes = Self::ZERO;
+        for (lane, x) in points.iter().enumerate() {
+            lanes.set(lane, *x);
+        }
+        for lane in points.len()..L {
+            lanes.set(lane, points[points.len() - 1]);
+        }
+        lanes
+    }
+
     /// All of them moved by a vector.
     #[inline(always)]
     pub(crate) fn shifted(&self, by: Vec3) -> Self {
@@ -64,6 +77,18 @@ impl<const L: usize> Lanes<L> {
         }
         lanes
     }
+}
+
+/// The least of some numbers; `L` is a power of two.
+#[inline(always)]
+pub(crate) fn least<const L: usize>(numbers: &[f32; L]) -> f32 {
+    foremost(numbers, |a, b| a < b)
+}
+
+/// The greatest of some numbers; `L` is a power of two.
+#[inline(always)]
+pub(crate) fn greatest<const L: usize>(numbers: &[f32; L]) -> f32 {
+    foremost(numbers, |a, b| a > b)
 }
 
 /// What comes first: halves against each other, which vector registers do well.

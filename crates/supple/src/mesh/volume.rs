@@ -34,6 +34,10 @@ use crate::field::lanes::{Lanes, WIDTH};
 const CHUNK: usize = 1024;
 const BLOCKS: usize = CHUNK / WIDTH;
 
+/// Blocks that are loaded before they are measured: a block that was written lane by lane cannot be read
+/// at once.
+const GROUP: usize = 8;
+
 /// Signed volume: positive if triangles are counter-clockwise seen from outside.
 ///
 /// For an open mesh this is the volume closed by the cone from the boundary to the centroid.
@@ -86,13 +90,19 @@ impl WithSimd for Cones<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for (triangles, sum) in self.triangles.chunks(WIDTH).zip(self.six_volumes) {
-            let corners = corners(self.positions, triangles);
-            let mut six_volumes = [0.0; WIDTH];
-            for (i, volume) in six_volumes.iter_mut().enumerate() {
-                *volume = cone(&corners, self.origin, i);
+        let groups = self.triangles.chunks(GROUP * WIDTH);
+        for (triangles, sums) in groups.zip(self.six_volumes.chunks_mut(GROUP)) {
+            let mut blocks = [[Lanes::ZERO; 3]; GROUP];
+            for (triangles, corners) in triangles.chunks(WIDTH).zip(&mut blocks) {
+                load(self.positions, triangles, corners);
             }
-            *sum = six_volumes.iter().sum();
+            for (corners, sum) in blocks.iter().zip(sums) {
+                let mut six_volumes = [0.0; WIDTH];
+                for (i, volume) in six_volumes.iter_mut().enumerate() {
+                    *volume = cone(corners, self.origin, i);
+                }
+                *sum = six_volumes.iter().sum();
+            }
         }
     }
 }
@@ -102,13 +112,22 @@ impl WithSimd for Cones<'_> {
 #[inline(always)]
 pub(super) fn corners(positions: &[Vec3], triangles: &[[u32; 3]]) -> [Lanes<WIDTH>; 3] {
     let mut corners = [Lanes::ZERO; 3];
-    for lane in 0..WIDTH {
-        let triangle = triangles.get(lane).copied().unwrap_or([triangles[0][0]; 3]);
-        for (corner, vertex) in corners.iter_mut().zip(triangle) {
-            corner.set(lane, positions[vertex as usize]);
+    load(positions, triangles, &mut corners);
+    corners
+}
+
+#[inline(always)]
+fn load(positions: &[Vec3], triangles: &[[u32; 3]], corners: &mut [Lanes<WIDTH>; 3]) {
+    for (lane, &[a, b, c]) in triangles.iter().enumerate() {
+        corners[0].set(lane, positions[a as usize]);
+        corners[1].set(lane, positions[b as usize]);
+        corners[2].set(lane, positions[c as usize]);
+    }
+    for lane in triangles.len()..WIDTH {
+        for corner in &mut *corners {
+            corner.set(lane, positions[triangles[0][0] as usize]);
         }
     }
-    corners
 }
 
 /// Six times the volume between the triangle in a lane and the origin.

@@ -175,6 +175,8 @@ pub(super) struct Deformed {
     /// One for each modifier of that kind.
     pub(super) secondary: Vec<secondary::Report>,
     pub(super) guides: Guides,
+    /// The volume, if it was measured last of all.
+    pub(super) volume: Option<f64>,
 }
 
 impl Cast {
@@ -286,7 +288,8 @@ impl Cast {
         let mut warnings = Vec::new();
         let positions = self.skin(&pose, &joints, &mut warnings, run)?;
         let guides = Guides::default();
-        let mut deformed = Deformed { positions, warnings, secondary: Vec::new(), guides };
+        let secondary = Vec::new();
+        let mut deformed = Deformed { positions, warnings, secondary, guides, volume: None };
         let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
         // Where the first joint is after each modifier.
         let mut firsts = Vec::with_capacity(self.prepared.len());
@@ -306,6 +309,7 @@ impl Cast {
             let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
             deformed.warnings.extend(outcome.warning.into_iter().chain(frozen).map(warning));
             deformed.secondary.extend(outcome.secondary);
+            deformed.volume = outcome.volume;
         }
         deformed.guides.arrive(carried.joints, &firsts);
         self.freeze_vertices(&mut deformed);
@@ -349,6 +353,7 @@ impl Cast {
             }
         }
         if let Some(first) = first {
+            deformed.volume = None;
             let name = &self.actor.name;
             deformed.warnings.push(format!(
                 "asset '{name}': {frozen} vertices, from {first} on, not finite: shown at rest"

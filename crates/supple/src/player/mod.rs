@@ -303,22 +303,24 @@ impl Player {
         run.check()?;
         let (cast, state) = (&self.cast[i], &shot.state.bodies[i]);
         let moment = self.moment(shot.secs);
-        let Deformed { mut positions, mut warnings, secondary, guides } =
+        let Deformed { mut positions, mut warnings, secondary, guides, volume: before } =
             cast.deform(state, &moment, run)?;
         run.check()?;
         let contacts = &shot.state.contacts;
         let triangles = &cast.body.mesh.triangles;
         let touches = contacts.touch(i as u32);
-        let untouched = touches.then(|| positions.clone());
+        let before = before.filter(|_| touches).or_else(|| {
+            let measured = touches && cast.rest_volume.is_some();
+            measured.then(|| volume(&positions, triangles, run))
+        });
         let mut contact = self.arena.give_way(i, contacts, shot.colliders, &mut positions, run);
         warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
         run.check()?;
         let (normals, now) = self.shade(cast, &positions, shot.shaded, run);
-        let moved = untouched.filter(|_| contact.moves());
-        if let (Some(untouched), Some(rest)) = (moved, cast.rest_volume) {
-            contact.volume_change = (now - volume(&untouched, triangles, run)) / rest;
+        if let (true, Some(before), Some(rest)) = (contact.moves(), before, cast.rest_volume) {
+            contact.volume_change = (now - before) / rest;
         }
         warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);

@@ -38,6 +38,7 @@ mod solid;
 use glam::{Affine3A, DAffine3, Mat3, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use solid::Gaps;
 pub use solid::{Face, Probe, RoundedBox, Solid};
 
 use crate::Run;

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 use pulp::{Simd, WithSimd};
 
-use crate::field::lanes::Lanes;
+use crate::field::lanes::{Lanes, least};
 use crate::mesh::measure::Bounds;
 
 /// A convex piece of collision geometry, in the space of its collider.
@@ -135,8 +135,8 @@ impl Solid {
 
     /// How far points are outside: their distance, or less, outside a polyhedron; negative inside.
     #[must_use]
-    pub(crate) fn gaps<const L: usize>(&self, x: &Lanes<L>) -> [f32; L] {
-        pulp::Arch::new().dispatch(Gaps { solid: self, x })
+    pub(crate) fn gaps<const L: usize>(&self, x: &Lanes<L>) -> Gaps<L> {
+        pulp::Arch::new().dispatch(Measure { solid: self, x })
     }
 
     /// Distance and the way out. Of a point inside, the nearest way that does not go against
@@ -233,16 +233,22 @@ impl Solid {
 }
 
 /// How far points are outside a solid.
-struct Gaps<'a, const L: usize> {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gaps<const L: usize> {
+    pub(crate) all: [f32; L],
+    pub(crate) least: f32,
+}
+
+struct Measure<'a, const L: usize> {
     solid: &'a Solid,
     x: &'a Lanes<L>,
 }
 
-impl<const L: usize> WithSimd for Gaps<'_, L> {
-    type Output = [f32; L];
+impl<const L: usize> WithSimd for Measure<'_, L> {
+    type Output = Gaps<L>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> [f32; L] {
+    fn with_simd<S: Simd>(self, _: S) -> Gaps<L> {
         let Self { solid, x } = self;
         let mut gaps = [f32::NEG_INFINITY; L];
         match solid {
@@ -266,7 +272,7 @@ impl<const L: usize> WithSimd for Gaps<'_, L> {
                 }
             }
         }
-        gaps
+        Gaps { all: gaps, least: least(&gaps) }
     }
 }
 

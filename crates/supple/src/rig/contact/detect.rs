@@ -4,7 +4,7 @@
 //! of the obstacles once for all that stand in the same place, as the parts of a ring do, and tested there
 //! many lanes at a time.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use pulp::{Simd, WithSimd};
 
 use super::Segment;
@@ -69,8 +69,8 @@ struct Block {
 
 impl<'a> Cloud<'a> {
     pub(super) fn new(points: &[Vec3], segment: &'a Segment, near: &'a [Obstacle<'a>]) -> Self {
-        let mut boxes = Vec::with_capacity(segment.followers.len().div_ceil(BLOCK));
-        pulp::Arch::new().dispatch(BoxUp { points, segment, boxes: &mut boxes });
+        let boxes: Vec<Bounds> =
+            segment.followers.chunks(BLOCK).map(|places| around(points, places)).collect();
         let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
         let mut cloud = Self { segment, around, boxes, sights: Vec::new(), views: Vec::new() };
         for obstacle in near {
@@ -130,9 +130,12 @@ impl<'a> Cloud<'a> {
         for sight in &self.sights {
             let own = sight.reach.solid.bounds();
             for block in &self.views[sight.view].blocks {
-                if own.is_none_or(|b| b.overlaps(&block.around)) {
-                    let gaps = sight.reach.solid.gaps(&block.x);
-                    let all = self.places(block).iter().zip(gaps);
+                if own.is_some_and(|b| !b.overlaps(&block.around)) {
+                    continue;
+                }
+                let gaps = sight.reach.solid.gaps(&block.x);
+                if gaps.least <= 0.0 {
+                    let all = self.places(block).iter().zip(gaps.all);
                     places.extend(all.filter(|(_, gap)| *gap <= 0.0).map(|(p, _)| *p));
                 }
             }
@@ -148,23 +151,14 @@ impl<'a> Cloud<'a> {
     }
 }
 
-/// Boxes around the blocks of a segment.
-struct BoxUp<'a> {
-    points: &'a [Vec3],
-    segment: &'a Segment,
-    boxes: &'a mut Vec<Bounds>,
-}
-
-impl WithSimd for BoxUp<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for places in self.segment.followers.chunks(BLOCK) {
-            let [min, max] = gather(self.points, places).bounds();
-            self.boxes.push(Bounds { min, max });
-        }
+/// The box around some points.
+fn around(points: &[Vec3], places: &[u32]) -> Bounds {
+    let (mut min, mut max) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+    for &place in places {
+        let x = Vec3A::from(points[place as usize]);
+        (min, max) = (min.min(x), max.max(x));
     }
+    Bounds { min: min.into(), max: max.into() }
 }
 
 /// Carries blocks into a space and puts boxes around them there.
@@ -191,7 +185,7 @@ impl WithSimd for Carry<'_> {
     }
 }
 
-/// Some points; where there are too few the last is repeated.
+/// Some points by their places; where there are too few the last is repeated.
 #[inline(always)]
 fn gather(points: &[Vec3], places: &[u32]) -> Lanes<BLOCK> {
     let mut lanes = Lanes::ZERO;
@@ -231,8 +225,10 @@ impl<'a> Reach<'a> {
 
     /// True if a box in the space of the obstacle may be within.
     fn meets_here(&self, points: &Bounds) -> bool {
+        // Of what is round, nothing but the box around it is compared.
+        let is_round = matches!(self.solid, Solid::Round { .. });
         self.around.is_none_or(|a| a.overlaps(points))
-            && !self.solid.is_beyond(points, self.behind, 0.0)
+            && (is_round || !self.solid.is_beyond(points, self.behind, 0.0))
     }
 }
 
@@ -283,8 +279,11 @@ impl<'a> Look<'a, '_> {
         let (solid, place, segment) = (obstacle.solid, &obstacle.place, self.cloud.segment);
         let tolerance = TOLERANCE * obstacle.size;
         let mut chords: Vec<([f32; 2], Vec3)> = Vec::with_capacity(close.len());
-        chords.extend(close.iter().filter_map(|&x| Some((solid.ray(x, n)?, x))));
-        chords.retain(|c| c.0[1] > tolerance);
+        for some in close.chunks(BLOCK) {
+            let rays = solid.rays(&Lanes::<BLOCK>::of(some), n);
+            let all = some.iter().enumerate().filter_map(|(lane, x)| Some((rays.get(lane)?, *x)));
+            chords.extend(all.filter(|c| c.0[1] > tolerance));
+        }
         if obstacle.solitary {
             chords.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
         }
@@ -320,8 +319,10 @@ impl<'a> Look<'a, '_> {
         let mut inside = Vec::new();
         for block in blocks.iter().filter(|b| reach.around.is_none_or(|a| a.overlaps(&b.around))) {
             let gaps = reach.solid.gaps(&block.x);
-            let count = self.cloud.places(block).len();
-            inside.extend((0..count).filter(|&l| gaps[l] <= 0.0).map(|l| block.x.get(l)));
+            if gaps.least <= 0.0 {
+                let count = self.cloud.places(block).len();
+                inside.extend((0..count).filter(|&l| gaps.all[l] <= 0.0).map(|l| block.x.get(l)));
+            }
         }
         inside
     }

@@ -3,7 +3,7 @@
 use glam::{Mat3, Vec3};
 use pulp::{Simd, WithSimd};
 
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::field::lanes::{Lanes, WIDTH, greatest};
 use crate::rig::collider::RoundedBox;
 
 /// Largest `h L` of one Runge–Kutta step, `L` the steepest slope of the field between neighbours: below
@@ -15,13 +15,16 @@ const ADVANCE: f32 = 0.15;
 const STEEPER: f32 = 1.3;
 /// Most steps of one pass.
 const MOST_STEPS: f32 = 64.0;
-/// Neighbours so many lanes apart are compared.
-const APART: [usize; 3] = [1, 3, 7];
+/// Neighbours up to so many lanes apart are compared.
+const MOST_APART: usize = 7;
+/// Neighbours that take their steps together: two registers full, so that the long chains of operations
+/// of one fill the waits of the other.
+const BLOCK: usize = 2 * WIDTH;
 
 /// One collision field over a time from 0 to 1.
 ///
-/// With `β = 1 − b(r/width)`, `r` the distance to the region, `ρ` the part of `x − center` across
-/// the normal: `v = strength β ((β + ∇β·ρ) normal − (∇β·normal) ρ)`, which is `∇(βe) × ∇(βf)` for the
+/// With `β = (1 − s)³ (1 + 3s)`, `s` from 0 at the region to 1 at `width` from it, even in squares of the
+/// distance, `ρ` the part of `x − center` across the normal: `v = strength β ((β + ∇β·ρ) normal − (∇β·normal) ρ)`, which is `∇(βe) × ∇(βf)` for the
 /// linear `e`, `f` across the normal. Along a bar or wall `∇(βe) × ∇f` is taken instead: the same
 /// without the first `β`, and with `ρ` across `along` too.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +52,7 @@ pub(super) struct Push {
 
 /// A push as the inner loop wants it; `n` and `m` are also in the axes of the region.
 #[derive(Clone, Copy, Debug)]
-struct Posed {
+pub(super) struct Posed {
     push: Push,
     axes: [Vec3; 3],
     /// Across the normal and `along`.
@@ -58,7 +61,10 @@ struct Posed {
     aside_in_box: Vec3,
     /// Where the region is at time 0.
     start: Vec3,
-    per_width: f32,
+    /// Of the distance from the box inside the region: its square at the surface, and over how much more the
+    /// push fades, as a factor.
+    inner: f32,
+    per_square: f32,
     per_fade: f32,
     form: Form,
 }
@@ -75,6 +81,13 @@ enum Form {
 }
 
 impl Posed {
+    /// Velocity at one point.
+    pub(super) fn velocity(&self, x: Vec3, time: f32) -> Vec3 {
+        let mut lanes = Lanes::<1>::ZERO;
+        lanes.set(0, x);
+        velocity(&[self], time, &lanes).get(0)
+    }
+
     /// True if the push never reaches points of the ball that move by at most `slack`.
     #[inline(always)]
     fn is_beyond(&self, ball: &Ball, slack: f32) -> bool {
@@ -88,14 +101,7 @@ impl Posed {
 }
 
 impl Push {
-    /// Velocity at one point.
-    pub(super) fn velocity(&self, x: Vec3, time: f32) -> Vec3 {
-        let mut lanes = Lanes::<1>::ZERO;
-        lanes.set(0, x);
-        velocity(&[self.posed()], time, &lanes).get(0)
-    }
-
-    fn posed(&self) -> Posed {
+    pub(super) fn posed(&self) -> Posed {
         let m = Mat3::from_quat(self.region.rotation);
         let axes = [m.x_axis, m.y_axis, m.z_axis];
         let in_box = |v: Vec3| Vec3::from(axes.map(|axis| axis.dot(v)));
@@ -116,7 +122,8 @@ impl Push {
             normal_in_box: in_box(self.normal),
             aside_in_box: in_box(aside),
             start: self.region.center - self.depth * self.normal,
-            per_width: 1.0 / self.width,
+            inner: self.region.radius * self.region.radius,
+            per_square: 1.0 / (self.width * (2.0 * self.region.radius + self.width)),
             per_fade: 1.0 / self.fade,
             form,
         }
@@ -137,10 +144,8 @@ struct Ball {
 
 impl Ball {
     #[inline(always)]
-    fn around(points: &[Vec3]) -> Self {
-        let (low, high) = points
-            .iter()
-            .fold((points[0], points[0]), |(low, high), x| (low.min(*x), high.max(*x)));
+    fn around<const L: usize>(x: &Lanes<L>) -> Self {
+        let [low, high] = x.bounds();
         Self { center: 0.5 * (low + high), radius: 0.5 * low.distance(high) }
     }
 }
@@ -176,18 +181,19 @@ impl WithSimd for Carry<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) -> u32 {
-        let mut reached: Vec<Posed> = Vec::with_capacity(self.pushes.len());
+        let mut reached: Vec<&Posed> = Vec::with_capacity(self.pushes.len());
         let mut most = 0;
-        for block in self.points.chunks_mut(WIDTH) {
+        for block in self.points.chunks_mut(BLOCK) {
+            let mut lanes = Lanes::<BLOCK>::of(block);
+            let ball = Ball::around(&lanes);
             reached.clear();
-            let ball = Ball::around(block);
-            reached.extend(self.pushes.iter().filter(|p| !p.is_beyond(&ball, self.slack)));
+            for push in self.pushes {
+                if !push.is_beyond(&ball, self.slack) {
+                    reached.push(push);
+                }
+            }
             if reached.is_empty() {
                 continue;
-            }
-            let mut lanes = Lanes::<WIDTH>::ZERO;
-            for lane in 0..WIDTH {
-                lanes.set(lane, block[lane.min(block.len() - 1)]);
             }
             most = most.max(integrate(&reached, &mut lanes));
             for (lane, x) in block.iter_mut().enumerate() {
@@ -200,7 +206,7 @@ impl WithSimd for Carry<'_> {
 
 /// Runge–Kutta steps, each as long as the field where the points are then allows; returns how many.
 #[inline(always)]
-fn integrate<const L: usize>(pushes: &[Posed], x: &mut Lanes<L>) -> u32 {
+fn integrate(pushes: &[&Posed], x: &mut Lanes<BLOCK>) -> u32 {
     let least = pushes.iter().map(|p| p.push.least_steps()).fold(1.0, f32::max);
     let (mut t, mut steps) = (0.0, 0);
     while t < 1.0 {
@@ -220,7 +226,7 @@ fn integrate<const L: usize>(pushes: &[Posed], x: &mut Lanes<L>) -> u32 {
                 wanted = wanted_there.max(1.5 * wanted);
                 continue;
             }
-            for l in 0..L {
+            for l in 0..BLOCK {
                 x.x[l] += h / 6.0 * (k1.x[l] + 2.0 * (k2.x[l] + k3.x[l]) + k4.x[l]);
                 x.y[l] += h / 6.0 * (k1.y[l] + 2.0 * (k2.y[l] + k3.y[l]) + k4.y[l]);
                 x.z[l] += h / 6.0 * (k1.z[l] + 2.0 * (k2.z[l] + k3.z[l]) + k4.z[l]);
@@ -234,18 +240,55 @@ fn integrate<const L: usize>(pushes: &[Posed], x: &mut Lanes<L>) -> u32 {
 
 /// The steepest slope of a velocity between neighbouring points.
 #[inline(always)]
-fn steepest<const L: usize>(v: &Lanes<L>, x: &Lanes<L>) -> f32 {
-    let mut steepest = [0.0_f32; L];
-    for apart in APART {
-        for (l, steep) in steepest.iter_mut().enumerate().take(L.saturating_sub(apart)) {
-            let k = l + apart;
-            let (dx, dy, dz) = (x.x[k] - x.x[l], x.y[k] - x.y[l], x.z[k] - x.z[l]);
-            let (du, dv, dw) = (v.x[k] - v.x[l], v.y[k] - v.y[l], v.z[k] - v.z[l]);
+fn steepest(v: &Lanes<BLOCK>, x: &Lanes<BLOCK>) -> f32 {
+    let around =
+        [wrapped(&x.x), wrapped(&x.y), wrapped(&x.z), wrapped(&v.x), wrapped(&v.y), wrapped(&v.z)];
+    let mut slopes = Slopes { fast: [0.0; BLOCK], far: [1.0; BLOCK] };
+    slopes.compare::<1>(&around);
+    slopes.compare::<3>(&around);
+    slopes.compare::<MOST_APART>(&around);
+    slopes.steepest()
+}
+
+/// The lanes, and the first of them again.
+#[inline(always)]
+fn wrapped(lanes: &[f32; BLOCK]) -> [f32; BLOCK + MOST_APART] {
+    let mut wrapped = [0.0; BLOCK + MOST_APART];
+    wrapped[..BLOCK].copy_from_slice(lanes);
+    wrapped[BLOCK..].copy_from_slice(&lanes[..MOST_APART]);
+    wrapped
+}
+
+/// Squares of differences of velocities and places.
+struct Slopes {
+    fast: [f32; BLOCK],
+    far: [f32; BLOCK],
+}
+
+impl Slopes {
+    /// Keeps the steeper: each lane is compared with another, the last ones with the first.
+    #[inline(always)]
+    fn compare<const APART: usize>(&mut self, around: &[[f32; BLOCK + MOST_APART]; 6]) {
+        let [x, y, z, u, v, w] = around;
+        for i in 0..BLOCK {
+            let k = i + APART;
+            let (dx, dy, dz) = (x[k] - x[i], y[k] - y[i], z[k] - z[i]);
+            let (du, dv, dw) = (u[k] - u[i], v[k] - v[i], w[k] - w[i]);
             let (far, fast) = (dx * dx + dy * dy + dz * dz, du * du + dv * dv + dw * dw);
-            *steep = steep.max(fast / far.max(f32::MIN_POSITIVE));
+            let is_steeper = fast * self.far[i] > self.fast[i] * far;
+            self.fast[i] = if is_steeper { fast } else { self.fast[i] };
+            self.far[i] = if is_steeper { far } else { self.far[i] };
         }
     }
-    steepest.iter().fold(0.0_f32, |a, b| a.max(*b)).sqrt()
+
+    #[inline(always)]
+    fn steepest(&self) -> f32 {
+        let mut slopes = self.fast;
+        for (slope, far) in slopes.iter_mut().zip(&self.far) {
+            *slope /= far.max(f32::MIN_POSITIVE);
+        }
+        greatest(&slopes).sqrt()
+    }
 }
 
 #[inline(always)]
@@ -260,7 +303,7 @@ fn moved<const L: usize>(x: &Lanes<L>, v: &Lanes<L>, by: f32) -> Lanes<L> {
 }
 
 #[inline(always)]
-fn velocity<const L: usize>(pushes: &[Posed], time: f32, x: &Lanes<L>) -> Lanes<L> {
+fn velocity<const L: usize>(pushes: &[&Posed], time: f32, x: &Lanes<L>) -> Lanes<L> {
     let mut sum = Lanes::<L>::ZERO;
     for push in pushes {
         match push.form {
@@ -284,7 +327,7 @@ fn add<const L: usize, const BOX: bool, const ONE_WAY: bool, const ONE_SIDED: bo
     x: &Lanes<L>,
     sum: &mut Lanes<L>,
 ) {
-    let Posed { push, axes: [a, b, c], per_width, per_fade, .. } = *posed;
+    let Posed { push, axes: [a, b, c], inner, per_square, per_fade, .. } = *posed;
     let (n, m, half) = (push.normal, posed.aside, push.region.half);
     let at = posed.start + (time * push.depth) * n;
     let (n_in, m_in) = if BOX { (posed.normal_in_box, posed.aside_in_box) } else { (n, m) };
@@ -301,10 +344,12 @@ fn add<const L: usize, const BOX: bool, const ONE_WAY: bool, const ONE_SIDED: bo
             qb = yb - yb.max(-half.y).min(half.y);
             qc = yc - yc.max(-half.z).min(half.z);
         }
-        let length = (qa * qa + qb * qb + qc * qc).sqrt();
-        let u = ((length - push.region.radius).max(0.0) * per_width).min(1.0);
-        let mut beta = 1.0 - u * u * u * (4.0 - 3.0 * u);
-        let mut slope = -12.0 * u * u * (1.0 - u) * per_width / length.max(1e-20);
+        let s = ((qa * qa + qb * qb + qc * qc - inner) * per_square).clamp(0.0, 1.0);
+        let left = 1.0 - s;
+        let square = left * left;
+        let mut beta = square * left * (1.0 + 3.0 * s);
+        // ∇β is this times q.
+        let mut slope = -24.0 * s * square * per_square;
         let mut rise = 0.0;
         if ONE_SIDED {
             let up = dx * n.x + dy * n.y + dz * n.z + up_at;
@@ -389,6 +434,7 @@ mod tests {
     /// Rows of ∂v/∂x by central differences, in f64 as far as f32 velocities allow.
     fn gradient(push: &Push, x: Vec3, t: f32) -> Mat3 {
         const H: f32 = 2e-3;
+        let push = push.posed();
         let along = |axis: Vec3| {
             (push.velocity(x + H * axis, t) - push.velocity(x - H * axis, t)) / (2.0 * H)
         };
@@ -405,8 +451,11 @@ mod tests {
     fn what_is_behind_stays() {
         let push = one_sided();
         let behind = push.center - 0.51 * push.normal + 0.2 * Vec3::X;
-        assert_eq!(push.velocity(behind, 0.7), Vec3::ZERO);
-        assert!(push.velocity(push.center, 1.0).abs_diff_eq(0.3 * Vec3::Z, 1e-6), "in front");
+        assert_eq!(push.posed().velocity(behind, 0.7), Vec3::ZERO);
+        assert!(
+            push.posed().velocity(push.center, 1.0).abs_diff_eq(0.3 * Vec3::Z, 1e-6),
+            "in front"
+        );
     }
 
     #[test]
@@ -423,9 +472,9 @@ mod tests {
         }
     }
 
-    /// Neighbours in blocks of sixteen, as the vertices of a body are.
+    /// Neighbours in blocks, as the vertices of a body are.
     fn patches() -> Vec<Vec3> {
-        let around = |x: Vec3| (0..WIDTH).map(move |k| x + 0.02 * spiral(k as f32));
+        let around = |x: Vec3| (0..BLOCK).map(move |k| x + 0.02 * spiral(k as f32));
         samples().step_by(16).flat_map(around).collect()
     }
 
@@ -441,6 +490,7 @@ mod tests {
             let mut expected = points.clone();
             let steps = Way::new(&pushes).carry(&mut points);
             let posed: Vec<Posed> = pushes.iter().map(Push::posed).collect();
+            let posed: Vec<&Posed> = posed.iter().collect();
             for x in &mut expected {
                 let mut lanes = Lanes::<1>::ZERO;
                 lanes.set(0, *x);

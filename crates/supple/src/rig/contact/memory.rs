@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Segment;
 use crate::field::lanes::Lanes;
 use crate::mesh::measure::Bounds;
-use crate::rig::collider::{Collider, Frame, Place, Probe, Solid};
+use crate::rig::collider::{Collider, Frame, Gaps, Place, Probe, Solid};
 
 /// Parts within this share of a segment's size are watched before they touch.
 const WATCHED: f32 = 0.5;
@@ -212,11 +212,7 @@ impl Near {
         let mut blocks = Vec::with_capacity(segment.proxies.len().div_ceil(BLOCK));
         let mut around = Bounds::EMPTY;
         for proxies in segment.proxies.chunks(BLOCK) {
-            let mut block = Lanes::ZERO;
-            for lane in 0..BLOCK {
-                block.set(lane, proxies[lane.min(proxies.len() - 1)]);
-            }
-            let block = frame.lanes(&block);
+            let block = frame.lanes(&Lanes::<BLOCK>::of(proxies));
             let [min, max] = block.bounds();
             around = around.union(&Bounds { min, max });
             blocks.push(block);
@@ -230,7 +226,7 @@ impl Near {
     }
 
     /// How far each proxy, shifted, is outside a solid.
-    fn gaps(&self, solid: &Solid, shift: Vec3) -> Vec<[f32; BLOCK]> {
+    fn gaps(&self, solid: &Solid, shift: Vec3) -> Vec<Gaps<BLOCK>> {
         let gaps = |x: &Lanes<BLOCK>| match shift == Vec3::ZERO {
             true => solid.gaps(x),
             false => solid.gaps(&x.shifted(shift)),
@@ -243,7 +239,7 @@ impl Near {
 struct Watch<'a> {
     near: &'a Near,
     /// How far each proxy is outside.
-    gaps: Vec<[f32; BLOCK]>,
+    gaps: Vec<Gaps<BLOCK>>,
     segment: &'a PosedSegment<'a>,
     solid: &'a Solid,
     place: Place,
@@ -267,7 +263,7 @@ impl Watch<'_> {
         for probe in self.inside().map(|i| self.solid.probe(self.near.get(i), last)) {
             wanted -= probe.distance * probe.normal;
         }
-        if self.inside().next().is_none() && !self.is_behind(last) {
+        if !self.has_inside() && !self.is_behind(last) {
             let nearest = self.nearest(&self.gaps, Vec3::ZERO, last)?;
             return Some(self.place.rotation * nearest.normal);
         }
@@ -318,26 +314,39 @@ impl Watch<'_> {
         None
     }
 
+    /// True if a proxy is inside.
+    fn has_inside(&self) -> bool {
+        self.gaps.iter().any(|gaps| gaps.least < 0.0)
+    }
+
     /// The proxies inside.
     fn inside(&self) -> impl Iterator<Item = usize> {
-        let gaps = self.gaps.as_flattened()[..self.near.count].iter();
-        gaps.enumerate().filter(|(_, gap)| **gap < 0.0).map(|(i, _)| i)
+        let blocks = self.gaps.iter().enumerate().filter(|(_, gaps)| gaps.least < 0.0);
+        blocks.flat_map(|(block, gaps)| {
+            let first = block * BLOCK;
+            let count = BLOCK.min(self.near.count - first);
+            (0..count).filter(|&lane| gaps.all[lane] < 0.0).map(move |lane| first + lane)
+        })
     }
 
     /// What the part says about the nearest of the proxies, shifted, if it is near.
-    fn nearest(&self, gaps: &[[f32; BLOCK]], shift: Vec3, toward: Vec3) -> Option<Probe> {
+    fn nearest(&self, gaps: &[Gaps<BLOCK>], shift: Vec3, toward: Vec3) -> Option<Probe> {
         let around = self.solid.bounds().map(|b| b.grown(self.margin()));
         let own = Bounds { min: self.near.around.min + shift, max: self.near.around.max + shift };
         if around.is_some_and(|a| !a.overlaps(&own)) {
             return None;
         }
         let (mut nearest, mut least) = (None, self.margin());
-        for (i, gap) in gaps.as_flattened()[..self.near.count].iter().enumerate() {
-            if *gap >= least {
-                continue;
-            }
-            let x = self.near.get(i) + shift;
-            if around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all()) {
+        for (block, gaps) in gaps.iter().enumerate() {
+            let first = block * BLOCK;
+            for lane in 0..BLOCK.min(self.near.count - first) {
+                if gaps.least >= least || gaps.all[lane] >= least {
+                    continue;
+                }
+                let x = self.near.get(first + lane) + shift;
+                if around.is_some_and(|a| x.cmplt(a.min).any() || x.cmpgt(a.max).any()) {
+                    continue;
+                }
                 let probe = self.solid.probe(x, toward);
                 if probe.distance < least {
                     (nearest, least) = (Some(probe), probe.distance);
@@ -362,7 +371,9 @@ impl Watch<'_> {
         let inside =
             move |x: &Vec3| around.is_none_or(|a| x.cmpge(a.min).all() && x.cmple(a.max).all());
         let blocks = self.near.blocks.iter().zip(self.segment.proxies.chunks(BLOCK));
-        blocks.flat_map(move |(block, at)| {
+        // Of what is hollow only what is inside matters.
+        let blocks = blocks.zip(&self.gaps).filter(|(_, g)| self.solitary || g.least < 0.0);
+        blocks.flat_map(move |((block, at), _)| {
             let chords = self.solid.rays(block, normal);
             let passing = move |(lane, at): (usize, &Vec3)| {
                 let [enter, exit] = chords.get(lane)?;
@@ -375,7 +386,7 @@ impl Watch<'_> {
     /// Adds how the segment presses.
     fn press(&self, normal: Vec3, pressures: &mut Vec<Pressure>) {
         let (body, segment) = (self.segment.body, self.segment.number);
-        if !self.solitary && self.inside().next().is_none() {
+        if !self.solitary && !self.has_inside() {
             return;
         }
         let reach = if self.solitary { self.radius() } else { 0.0 };

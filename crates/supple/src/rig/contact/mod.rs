@@ -10,8 +10,8 @@
 //! Points that are inside, or behind, press on rigid bodies in proportion to their depth.
 //!
 //! *Deform*: the vertices that are inside a part are pushed out by a divergence-free field, so the body
-//! keeps its volume. With `n` the way out, `d` the depth along it, `r` the distance to a region that contains the
-//! part and comes from `d` behind to its place, `β = 1 − b(r/width)`:
+//! keeps its volume. With `n` the way out, `d` the depth along it, `β = (1 − s)³ (1 + 3s)` where `s` goes from 0 at
+//! a region that contains the part, and comes from `d` behind to its place, to 1 at `width` from it:
 //!
 //! ```text
 //! v = d (∇(βe) × ∇(βf)) = d β ((β + ∇β·ρ) n − (∇β·n) ρ)      ρ = x − c across n
@@ -19,8 +19,8 @@
 //!
 //! What is before the region is pushed along with it, so nothing enters. `width` is the softness times
 //! the segment's size. All fields are added and carry all vertices of the body, whichever segment was hit.
-//! Sixteen neighbours at a time take Runge–Kutta steps as long as the slope of the added fields between them
-//! allows: thirty pushes of a ring need six steps, where the sum of their bounds asked for fifty.
+//! Thirty-two neighbours at a time take Runge–Kutta steps as long as the slope of the added fields between them
+//! allows: the pushes of a ring need two or three, where the sum of their bounds asked for fifty.
 //! Vertices inside are looked for again and pushed again, at most eight times, and what is left inside
 //! is projected and reported.
 //!

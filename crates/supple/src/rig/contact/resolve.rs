@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Segments;
 use super::detect::{Cloud, TOLERANCE};
-use super::field::{Push, Way};
+use super::field::{Posed, Push, Way};
 use super::strait::{Strait, straits};
 use crate::Run;
 use crate::mesh::measure::Bounds;
@@ -380,7 +380,7 @@ fn share(group: &[Contact<'_>], mut pushes: Vec<Push>) -> Vec<Push> {
     if pushes.len() < 2 {
         return pushes;
     }
-    let unit: Vec<Push> = pushes.iter().map(|p| Push { strength: 1.0, ..*p }).collect();
+    let unit: Vec<Posed> = pushes.iter().map(|p| Push { strength: 1.0, ..*p }.posed()).collect();
     let response = |i: usize, j: usize| {
         if i == j {
             return 1.0;

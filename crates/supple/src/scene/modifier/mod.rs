@@ -141,6 +141,8 @@ pub struct Outcome {
     pub warning: Option<String>,
     /// What `secondary` did.
     pub secondary: Option<Report>,
+    /// The volume of the body after it, if that was measured.
+    pub volume: Option<f64>,
 }
 
 impl Modifier {

@@ -162,21 +162,22 @@ impl Params {
         let triangles = &stage.body.mesh.triangles;
         if flesh.is_still(state, &frame) {
             let secondary = Some(flesh.deform(state, &frame, positions, run));
-            return Outcome { warning: None, secondary };
+            return Outcome { secondary, ..Outcome::default() };
         }
         let rest = self.exact_volume.then(|| positions.to_vec());
         let before = volume(positions, triangles, run);
         let mut report = flesh.deform(state, &frame, positions, run);
-        let mut warning = None;
+        let (mut warning, mut after) = (None, None);
         if let Some(rest) = rest.filter(|_| report.moved > 0) {
             let freedom = freedom_by_displacement(&rest, positions);
             let corrected = exact_volume(positions, triangles, before, &freedom, run);
             warning = corrected.err().map(|e| format!("the volume is not restored: {e}"));
         }
         if report.moved > 0 && before != 0.0 {
-            report.volume_change = Some(volume(positions, triangles, run) / before - 1.0);
+            let after = *after.insert(volume(positions, triangles, run));
+            report.volume_change = Some(after / before - 1.0);
         }
-        Outcome { warning, secondary: Some(report) }
+        Outcome { warning, secondary: Some(report), volume: after }
     }
 }
 
