@@ -175,8 +175,17 @@ pub(super) struct Deformed {
     /// One for each modifier of that kind.
     pub(super) secondary: Vec<secondary::Report>,
     pub(super) guides: Guides,
-    /// The volume, if it was measured last of all.
-    pub(super) volume: Option<f64>,
+    /// The volume before the last modifier, if that was `secondary`: how it changed is still to be told.
+    pub(super) volume_before: Option<f64>,
+}
+
+impl Deformed {
+    /// Tells how `secondary` changed the volume.
+    pub(super) fn tell_flesh(&mut self, before: f64, after: f64) {
+        if let Some(report) = self.secondary.last_mut() {
+            report.volume_change = Some(after / before - 1.0);
+        }
+    }
 }
 
 impl Cast {
@@ -289,7 +298,7 @@ impl Cast {
         let positions = self.skin(&pose, &joints, &mut warnings, run)?;
         let guides = Guides::default();
         let secondary = Vec::new();
-        let mut deformed = Deformed { positions, warnings, secondary, guides, volume: None };
+        let mut deformed = Deformed { positions, warnings, secondary, guides, volume_before: None };
         let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
         // Where the first joint is after each modifier.
         let mut firsts = Vec::with_capacity(self.prepared.len());
@@ -309,7 +318,12 @@ impl Cast {
             let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
             deformed.warnings.extend(outcome.warning.into_iter().chain(frozen).map(warning));
             deformed.secondary.extend(outcome.secondary);
-            deformed.volume = outcome.volume;
+            if number == self.actor.modifiers.len() {
+                deformed.volume_before = outcome.volume_before;
+            } else if let Some(before) = outcome.volume_before {
+                let after = volume(&deformed.positions, &self.body.mesh.triangles, run);
+                deformed.tell_flesh(before, after);
+            }
         }
         deformed.guides.arrive(carried.joints, &firsts);
         self.freeze_vertices(&mut deformed);
@@ -353,7 +367,6 @@ impl Cast {
             }
         }
         if let Some(first) = first {
-            deformed.volume = None;
             let name = &self.actor.name;
             deformed.warnings.push(format!(
                 "asset '{name}': {frozen} vertices, from {first} on, not finite: shown at rest"

@@ -303,27 +303,28 @@ impl Player {
         run.check()?;
         let (cast, state) = (&self.cast[i], &shot.state.bodies[i]);
         let moment = self.moment(shot.secs);
-        let Deformed { mut positions, mut warnings, secondary, guides, volume: before } =
-            cast.deform(state, &moment, run)?;
+        let mut deformed = cast.deform(state, &moment, run)?;
         run.check()?;
         let contacts = &shot.state.contacts;
         let triangles = &cast.body.mesh.triangles;
         let touches = contacts.touch(i as u32);
-        let before = before.filter(|_| touches).or_else(|| {
-            let measured = touches && cast.rest_volume.is_some();
-            measured.then(|| volume(&positions, triangles, run))
-        });
-        let mut contact = self.arena.give_way(i, contacts, shot.colliders, &mut positions, run);
-        warnings.extend(state.bones.frozen.map(|tick| {
+        let before = touches.then(|| volume(&deformed.positions, triangles, run));
+        let positions = &mut deformed.positions;
+        let mut contact = self.arena.give_way(i, contacts, shot.colliders, positions, run);
+        deformed.warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
         run.check()?;
-        let (normals, now) = self.shade(cast, &positions, shot.shaded, run);
+        let (normals, now) = self.shade(cast, &deformed.positions, shot.shaded, run);
+        if let Some(before_flesh) = deformed.volume_before {
+            deformed.tell_flesh(before_flesh, before.unwrap_or(now));
+        }
         if let (true, Some(before), Some(rest)) = (contact.moves(), before, cast.rest_volume) {
             contact.volume_change = (now - before) / rest;
         }
-        warnings.extend(contact_warnings(&cast.actor.name, &contact));
+        deformed.warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
+        let Deformed { positions, warnings, secondary, guides, .. } = deformed;
         let body = BodyFrame { positions, normals, guides };
         Ok(Played { body, volume_error, warnings, secondary, contact })
     }

@@ -73,12 +73,19 @@ pub(super) struct Posed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Ball,
+    Bar,
     Box,
     BallOneWay,
+    BarOneWay,
     BoxOneWay,
     BoxOneSided,
     BoxOneWayOneSided,
 }
+
+/// What is inside a rounded region: a point, a line along the first axis, or a box.
+const POINT: u8 = 0;
+const LINE: u8 = 1;
+const BOX: u8 = 2;
 
 impl Posed {
     /// Velocity at one point.
@@ -107,13 +114,16 @@ impl Push {
         let in_box = |v: Vec3| Vec3::from(axes.map(|axis| axis.dot(v)));
         let aside = self.normal.cross(self.along);
         let is_one_sided = self.back > f32::NEG_INFINITY;
-        let form = match (self.along != Vec3::ZERO, self.region.half != Vec3::ZERO) {
+        let half = self.region.half;
+        let form = match (self.along != Vec3::ZERO, half.y == 0.0 && half.z == 0.0) {
             (true, _) if is_one_sided => Form::BoxOneWayOneSided,
             (false, _) if is_one_sided => Form::BoxOneSided,
-            (true, true) => Form::BoxOneWay,
-            (true, false) => Form::BallOneWay,
-            (false, true) => Form::Box,
-            (false, false) => Form::Ball,
+            (true, false) => Form::BoxOneWay,
+            (false, false) => Form::Box,
+            (true, true) if half.x == 0.0 => Form::BallOneWay,
+            (false, true) if half.x == 0.0 => Form::Ball,
+            (true, true) => Form::BarOneWay,
+            (false, true) => Form::Bar,
         };
         Posed {
             push: *self,
@@ -307,21 +317,30 @@ fn velocity<const L: usize>(pushes: &[&Posed], time: f32, x: &Lanes<L>) -> Lanes
     let mut sum = Lanes::<L>::ZERO;
     for push in pushes {
         match push.form {
-            Form::Ball => add::<L, false, false, false>(push, time, x, &mut sum),
-            Form::Box => add::<L, true, false, false>(push, time, x, &mut sum),
-            Form::BallOneWay => add::<L, false, true, false>(push, time, x, &mut sum),
-            Form::BoxOneWay => add::<L, true, true, false>(push, time, x, &mut sum),
-            Form::BoxOneSided => add::<L, true, false, true>(push, time, x, &mut sum),
-            Form::BoxOneWayOneSided => add::<L, true, true, true>(push, time, x, &mut sum),
+            Form::Ball => add::<L, POINT, false, false>(push, time, x, &mut sum),
+            Form::Bar => add::<L, LINE, false, false>(push, time, x, &mut sum),
+            Form::Box => add::<L, BOX, false, false>(push, time, x, &mut sum),
+            Form::BallOneWay => add::<L, POINT, true, false>(push, time, x, &mut sum),
+            Form::BarOneWay => add::<L, LINE, true, false>(push, time, x, &mut sum),
+            Form::BoxOneWay => add::<L, BOX, true, false>(push, time, x, &mut sum),
+            Form::BoxOneSided => add::<L, BOX, false, true>(push, time, x, &mut sum),
+            Form::BoxOneWayOneSided => add::<L, BOX, true, true>(push, time, x, &mut sum),
         }
     }
     sum
 }
 
+/// The nearest number that is at most so far from zero. Not `clamp`, which cares for what is not a number.
+#[inline(always)]
+fn within(x: f32, most: f32) -> f32 {
+    let x = if x > -most { x } else { -most };
+    if x < most { x } else { most }
+}
+
 /// Adds one push: `v = strength β ((β + g·c) n − (g·n) c)`, `g = ∇β`, `c = x − center`; one way, with `m`
 /// aside, `v = strength ((β + (g·m)(c·m)) n − (g·n)(c·m) m)`.
 #[inline(always)]
-fn add<const L: usize, const BOX: bool, const ONE_WAY: bool, const ONE_SIDED: bool>(
+fn add<const L: usize, const CORE: u8, const ONE_WAY: bool, const ONE_SIDED: bool>(
     posed: &Posed,
     time: f32,
     x: &Lanes<L>,
@@ -330,21 +349,26 @@ fn add<const L: usize, const BOX: bool, const ONE_WAY: bool, const ONE_SIDED: bo
     let Posed { push, axes: [a, b, c], inner, per_square, per_fade, .. } = *posed;
     let (n, m, half) = (push.normal, posed.aside, push.region.half);
     let at = posed.start + (time * push.depth) * n;
-    let (n_in, m_in) = if BOX { (posed.normal_in_box, posed.aside_in_box) } else { (n, m) };
+    let (n_in, m_in) = if CORE == BOX { (posed.normal_in_box, posed.aside_in_box) } else { (n, m) };
     let from_center = at - push.center;
     let (up_at, aside_at) = (from_center.dot(n), from_center.dot(m));
     for l in 0..L {
         let (dx, dy, dz) = (x.x[l] - at.x, x.y[l] - at.y, x.z[l] - at.z);
         let (mut qa, mut qb, mut qc) = (dx, dy, dz);
-        if BOX {
+        if CORE == LINE {
+            let along = within(a.x * dx + a.y * dy + a.z * dz, half.x);
+            (qa, qb, qc) = (dx - along * a.x, dy - along * a.y, dz - along * a.z);
+        } else if CORE == BOX {
             let ya = a.x * dx + a.y * dy + a.z * dz;
             let yb = b.x * dx + b.y * dy + b.z * dz;
             let yc = c.x * dx + c.y * dy + c.z * dz;
-            qa = ya - ya.max(-half.x).min(half.x);
-            qb = yb - yb.max(-half.y).min(half.y);
-            qc = yc - yc.max(-half.z).min(half.z);
+            qa = ya - within(ya, half.x);
+            qb = yb - within(yb, half.y);
+            qc = yc - within(yc, half.z);
         }
-        let s = ((qa * qa + qb * qb + qc * qc - inner) * per_square).clamp(0.0, 1.0);
+        let s = (qa * qa + qb * qb + qc * qc - inner) * per_square;
+        let s = if s > 0.0 { s } else { 0.0 };
+        let s = if s < 1.0 { s } else { 1.0 };
         let left = 1.0 - s;
         let square = left * left;
         let mut beta = square * left * (1.0 + 3.0 * s);
@@ -372,7 +396,7 @@ fn add<const L: usize, const BOX: bool, const ONE_WAY: bool, const ONE_SIDED: bo
         } else {
             let (cx, cy, cz) = (dx + from_center.x, dy + from_center.y, dz + from_center.z);
             let (mut gx, mut gy, mut gz) = (qa, qb, qc);
-            if BOX {
+            if CORE == BOX {
                 gx = qa * a.x + qb * b.x + qc * c.x;
                 gy = qa * a.y + qb * b.y + qc * c.y;
                 gz = qa * a.z + qb * b.z + qc * c.z;

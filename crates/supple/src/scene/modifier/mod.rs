@@ -141,8 +141,9 @@ pub struct Outcome {
     pub warning: Option<String>,
     /// What `secondary` did.
     pub secondary: Option<Report>,
-    /// The volume of the body after it, if that was measured.
-    pub volume: Option<f64>,
+    /// The volume of the body before `secondary` moved it. That after it is for the player to measure, which mostly
+    /// does so anyway.
+    pub volume_before: Option<f64>,
 }
 
 impl Modifier {

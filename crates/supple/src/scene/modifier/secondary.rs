@@ -166,18 +166,15 @@ impl Params {
         }
         let rest = self.exact_volume.then(|| positions.to_vec());
         let before = volume(positions, triangles, run);
-        let mut report = flesh.deform(state, &frame, positions, run);
-        let (mut warning, mut after) = (None, None);
+        let report = flesh.deform(state, &frame, positions, run);
+        let mut warning = None;
         if let Some(rest) = rest.filter(|_| report.moved > 0) {
             let freedom = freedom_by_displacement(&rest, positions);
             let corrected = exact_volume(positions, triangles, before, &freedom, run);
             warning = corrected.err().map(|e| format!("the volume is not restored: {e}"));
         }
-        if report.moved > 0 && before != 0.0 {
-            let after = *after.insert(volume(positions, triangles, run));
-            report.volume_change = Some(after / before - 1.0);
-        }
-        Outcome { warning, secondary: Some(report), volume: after }
+        let volume_before = (report.moved > 0 && before != 0.0).then_some(before);
+        Outcome { warning, secondary: Some(report), volume_before }
     }
 }
 
