@@ -24,9 +24,10 @@ const BLOCK: usize = 2 * WIDTH;
 /// One collision field over a time from 0 to 1.
 ///
 /// With `β = (1 − s)³ (1 + 3s)`, `s` from 0 at the region to 1 at `width` from it, even in squares of the
-/// distance, `ρ` the part of `x − center` across the normal: `v = strength β ((β + ∇β·ρ) normal − (∇β·normal) ρ)`, which is `∇(βe) × ∇(βf)` for the
-/// linear `e`, `f` across the normal. Along a bar or wall `∇(βe) × ∇f` is taken instead: the same
-/// without the first `β`, and with `ρ` across `along` too.
+/// distance, `ρ` the part of `x − center` across the normal:
+/// `v = strength β ((β + ∇β·ρ) normal − (∇β·normal) ρ)`, which is `∇(βe) × ∇(βf)` for the linear `e`, `f` across
+/// the normal. Along a bar or wall `∇(βe) × ∇f` is taken instead: the same without the first `β`, and with `ρ`
+/// across `along` too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Push {
     /// Where the region stands at time 1; it comes from `depth` behind.
