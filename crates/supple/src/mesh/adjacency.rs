@@ -49,6 +49,26 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// So many rows, of entries that come with the number of theirs; within a row they keep their order.
+    fn sorted(rows: usize, entries: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        // Counts are kept two places up, so that filling turns starts into the final offsets.
+        let mut offsets = vec![0_u32; rows + 2];
+        for (row, _) in entries.clone() {
+            offsets[row as usize + 2] += 1;
+        }
+        for row in 2..offsets.len() {
+            offsets[row] += offsets[row - 1];
+        }
+        let mut sorted = vec![0; offsets[rows + 1] as usize];
+        for (row, entry) in entries {
+            let end = &mut offsets[row as usize + 1];
+            sorted[*end as usize] = entry;
+            *end += 1;
+        }
+        offsets.pop();
+        Self { offsets, entries: sorted }
+    }
+
     /// Row `i`.
     #[must_use]
     pub fn row(&self, i: usize) -> &[u32] {
@@ -83,47 +103,13 @@ pub fn is_index_degenerate([a, b, c]: [u32; 3]) -> bool {
 /// The triangles around each vertex, in rising order; index-degenerate ones are left out.
 #[must_use]
 pub fn vertex_triangles(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
-    let sound = || (0..).zip(triangles).filter(|(_, t)| !is_index_degenerate(**t));
-    // Counts are kept two places up, so that filling turns starts into the final offsets.
-    let mut offsets = vec![0_u32; vertices + 2];
-    for (_, triangle) in sound() {
-        for &v in triangle {
-            offsets[v as usize + 2] += 1;
-        }
-    }
-    for v in 2..offsets.len() {
-        offsets[v] += offsets[v - 1];
-    }
-    let mut entries = vec![0; offsets[vertices + 1] as usize];
-    for (t, triangle) in sound() {
-        for &v in triangle {
-            let end = &mut offsets[v as usize + 1];
-            entries[*end as usize] = t;
-            *end += 1;
-        }
-    }
-    offsets.pop();
-    Rows { offsets, entries }
+    let sound = (0..).zip(triangles).filter(|(_, t)| !is_index_degenerate(**t));
+    Rows::sorted(vertices, sound.flat_map(|(t, triangle)| triangle.map(|v| (v, t))))
 }
 
 /// The corners at each vertex, in rising order: corner `c` of triangle `t` is `3 t + c`. None is left out.
 pub(crate) fn vertex_corners(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
-    let corners = triangles.as_flattened();
-    let mut offsets = vec![0_u32; vertices + 2];
-    for &v in corners {
-        offsets[v as usize + 2] += 1;
-    }
-    for v in 2..offsets.len() {
-        offsets[v] += offsets[v - 1];
-    }
-    let mut entries = vec![0; corners.len()];
-    for (corner, &v) in (0..).zip(corners) {
-        let end = &mut offsets[v as usize + 1];
-        entries[*end as usize] = corner;
-        *end += 1;
-    }
-    offsets.pop();
-    Rows { offsets, entries }
+    Rows::sorted(vertices, triangles.as_flattened().iter().copied().zip(0..))
 }
 
 /// The neighbours of each vertex along edges, in rising order.

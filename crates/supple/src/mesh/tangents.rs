@@ -17,14 +17,14 @@
 //!
 //! # Limits
 //!
-//! Where all triangles around a vertex have no area its tangent stays.
+//! Where all triangles around a vertex have no area its tangent stays. One that is not finite counts as along x.
 //!
 //! # References
 //!
 //! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Otto-von-Guericke-Universität
 //!   Magdeburg, 2008, chapter 2.
 
-use glam::{Vec3, Vec4};
+use glam::{DVec3, Vec3, Vec4};
 
 use super::attribute::TANGENT;
 use super::{TriMesh, Values};
@@ -42,7 +42,7 @@ struct Corner {
     tangent: u32,
     triangle: [u32; 3],
     /// How much of the sides from the first corner to the others, times the triangle's area.
-    shares: [f32; 2],
+    shares: [f64; 2],
 }
 
 impl Tangents {
@@ -60,14 +60,16 @@ impl Tangents {
         tangents: Vec<Vec4>,
     ) -> Self {
         assert_eq!(triangles.len(), corners.len(), "corners for every triangle");
+        let finite = |t: Vec4| if t.is_finite() { t } else { Vec4::new(1.0, 0.0, 0.0, 1.0) };
+        let tangents: Vec<Vec4> = tangents.into_iter().map(finite).collect();
         let mut tied = Vec::with_capacity(3 * triangles.len());
         for (&triangle, numbers) in triangles.iter().zip(corners) {
             let [u, v] = sides(positions, triangle);
             let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
             let squared = uu * vv - uv * uv;
-            let inverse = if squared > f32::MIN_POSITIVE { squared.sqrt().recip() } else { 0.0 };
+            let inverse = if squared > 0.0 { squared.sqrt().recip() } else { 0.0 };
             for &tangent in numbers {
-                let t = tangents[tangent as usize].truncate();
+                let t = tangents[tangent as usize].truncate().as_dvec3();
                 let (tu, tv) = (t.dot(u), t.dot(v));
                 let shares = [(tu * vv - tv * uv) * inverse, (tv * uu - tu * uv) * inverse];
                 tied.push(Corner { tangent, triangle, shares });
@@ -84,23 +86,24 @@ impl Tangents {
     /// If a triangle names a vertex that does not exist, or there are normals, but not one for each tangent.
     #[must_use]
     pub fn moved(&self, positions: &[Vec3], normals: Option<&[Vec3]>) -> Vec<Vec4> {
-        let mut sums = vec![Vec3::ZERO; self.given.len()];
+        let mut sums = vec![DVec3::ZERO; self.given.len()];
         for corner in &self.corners {
             let [u, v] = sides(positions, corner.triangle);
             sums[corner.tangent as usize] += corner.shares[0] * u + corner.shares[1] * v;
         }
         let unit = |i: usize| {
-            let normal = normals.map_or(Vec3::ZERO, |normals| normals[i]);
-            let across = sums[i] - normal.dot(sums[i]) * normal;
-            across.normalize_or(self.given[i].truncate()).extend(self.given[i].w)
+            let normal = normals.map_or(DVec3::ZERO, |normals| normals[i].as_dvec3());
+            let across = (sums[i] - normal.dot(sums[i]) * normal).try_normalize();
+            let given = self.given[i];
+            across.map_or(given.truncate(), |across| across.as_vec3()).extend(given.w)
         };
         (0..self.given.len()).map(unit).collect()
     }
 }
 
-/// The sides from the first corner to the others.
-fn sides(positions: &[Vec3], triangle: [u32; 3]) -> [Vec3; 2] {
-    let [a, b, c] = triangle.map(|v| positions[v as usize]);
+/// The sides from the first corner to the others. In double precision, since areas of small things vanish in single.
+fn sides(positions: &[Vec3], triangle: [u32; 3]) -> [DVec3; 2] {
+    let [a, b, c] = triangle.map(|v| positions[v as usize].as_dvec3());
     [b - a, c - a]
 }
 
@@ -110,6 +113,9 @@ pub fn follow(mesh: &mut TriMesh, rest: &[Vec3]) {
     if mesh.positions.len() != rest.len() {
         mesh.attributes.remove(TANGENT);
         mesh.corners.retain(|corner| corner.name != TANGENT);
+        return;
+    }
+    if all(mesh).next().is_none() {
         return;
     }
     let (positions, triangles) = (mesh.positions.clone(), mesh.triangles.clone());
@@ -207,6 +213,27 @@ mod tests {
         assert!(most < 2e-2, "what does not move keeps its tangents: {most}");
         follow(&mut mesh, &rest[1..]);
         assert!(mesh.attributes.get(TANGENT).is_none() && mesh.corners.is_empty());
+    }
+
+    /// Of any size, down to what single precision can hardly tell apart, and with what is not a number.
+    #[test]
+    fn size_does_not_matter_and_numbers_stay_numbers() {
+        let (mesh, mut tangents) = ball();
+        tangents[5] = Vec4::new(f32::NAN, 0.0, 0.0, 1.0);
+        let turn = Quat::from_axis_angle(Vec3::X, 1.0);
+        let turned = |size: f32| {
+            let rest: Vec<Vec3> = mesh.positions.iter().map(|p| size * *p).collect();
+            let moved: Vec<Vec3> = rest.iter().map(|p| turn * *p).collect();
+            let triangles = &mesh.triangles;
+            Tangents::new(&rest, triangles, triangles, tangents.clone()).moved(&moved, None)
+        };
+        let usual = turned(1.0);
+        assert!(usual.iter().all(|t| t.is_finite()), "finite whatever was given");
+        for size in [1e-12, 1e12] {
+            let found = turned(size);
+            let far = found.iter().zip(&usual).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+            assert!(far < 1e-3, "size {size}: {far}");
+        }
     }
 
     #[test]
