@@ -46,7 +46,7 @@ impl SkinWeights {
     }
 
     /// The joints of one vertex and their weights.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
         let row = self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize;
         (&self.joints[row.clone()], &self.weights[row])

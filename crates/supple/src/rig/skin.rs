@@ -46,11 +46,15 @@
 //! assert_eq!(moved, [Vec3::new(0.5, 1.0, 0.0)]);
 //! ```
 
-use glam::{DMat3, DQuat, Mat3, Mat4, Quat, Vec3, Vec4};
+use glam::{DMat3, DQuat, Mat3, Mat4, Quat, Vec3};
+use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
 use crate::mesh::SkinWeights;
+
+/// Vertices that are blended in one task.
+const TASK: usize = 512;
 
 /// Binds a mesh to nodes: the joint indices of its skin weights index `joints`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -111,28 +115,16 @@ impl Palette {
     #[must_use]
     pub fn positions(&self, rest: &[Vec3], weights: &SkinWeights, run: &Run<'_>) -> Vec<Vec3> {
         assert_eq!(rest.len(), weights.len(), "weights for every vertex");
-        if self.motions.is_empty() {
-            return run.map(rest.len(), |i| self.mean(weights.row(i), rest[i]));
+        if !self.motions.is_empty() {
+            return run.map(rest.len(), |i| self.blend(weights, i).point(rest[i]));
         }
-        run.map(rest.len(), |i| self.blend(weights, i).point(rest[i]))
-    }
-
-    /// The mean of where its joints carry a point: the linear blend without the blended matrix.
-    #[inline]
-    fn mean(&self, (joints, weights): (&[u16], &[f32]), x: Vec3) -> Vec3 {
-        let carried = |joint: u16| {
-            let m = &self.matrices[usize::from(joint)];
-            m.x_axis * x.x + m.y_axis * x.y + m.z_axis * x.z + m.w_axis
-        };
-        if let [only] = joints {
-            return carried(*only).truncate();
-        }
-        let (mut sum, mut total) = (Vec4::ZERO, 0.0);
-        for (&joint, &weight) in joints.iter().zip(weights) {
-            sum += carried(joint) * weight;
-            total += weight;
-        }
-        if total == 0.0 || !total.is_finite() { x } else { (sum / total).truncate() }
+        let arch = pulp::Arch::new();
+        let matrices = bytemuck::cast_slice(&self.matrices);
+        let mut moved = vec![Vec3::ZERO; rest.len()];
+        run.for_each_piece(&mut moved, TASK, |start, moved| {
+            arch.dispatch(Linear { matrices, weights, rest, start, moved });
+        });
+        moved
     }
 
     /// Where the unit normals of the vertices point; zero stays zero.
@@ -199,6 +191,56 @@ impl Palette {
         let translation = Vec3::new(moved.x, moved.y, moved.z);
         Blend::Rigid { stretch, rotation: real, translation }
     }
+}
+
+/// The linear blend of some vertices.
+struct Linear<'a> {
+    matrices: &'a [Columns],
+    weights: &'a SkinWeights,
+    rest: &'a [Vec3],
+    /// The number of the first vertex.
+    start: usize,
+    moved: &'a mut [Vec3],
+}
+
+/// The four columns of a matrix, one after the other: blended at once, in one or two registers.
+type Columns = [f32; 16];
+
+impl WithSimd for Linear<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (vertex, moved) in (self.start..).zip(self.moved) {
+            *moved = blended(self.matrices, self.weights.row(vertex), self.rest[vertex]);
+        }
+    }
+}
+
+/// Where the mean of its joints carries a point.
+#[inline(always)]
+fn blended(matrices: &[Columns], (joints, weights): (&[u16], &[f32]), x: Vec3) -> Vec3 {
+    if let [only] = joints {
+        return carried(&matrices[usize::from(*only)], x);
+    }
+    let (mut sum, mut total) = ([0.0; 16], 0.0);
+    for (&joint, &weight) in joints.iter().zip(weights) {
+        let matrix = &matrices[usize::from(joint)];
+        for i in 0..16 {
+            sum[i] += weight * matrix[i];
+        }
+        total += weight;
+    }
+    if total == 0.0 || !total.is_finite() { x } else { carried(&sum, x) * total.recip() }
+}
+
+#[inline(always)]
+fn carried(m: &Columns, x: Vec3) -> Vec3 {
+    let mut y = [0.0; 3];
+    for i in 0..3 {
+        y[i] = m[i] * x.x + m[4 + i] * x.y + m[8 + i] * x.z + m[12 + i];
+    }
+    Vec3::from_array(y)
 }
 
 enum Blend {

@@ -543,18 +543,37 @@ impl Course<'_> {
         for region in &prepared.regions {
             self.pass(prepared, region, plan, &mut live, &mut reports);
         }
-        for (&place, vertex) in prepared.live.iter().zip(&live.vertices) {
-            if vertex.is_touched {
-                let [x, y, z, ..] = vertex.state;
-                positions[piece.vertices[place as usize] as usize] = DVec3::new(x, y, z).as_vec3();
-            }
-        }
+        self.place(prepared, &live, positions);
         let noise = prepared.bones().filter_map(|b| Some(self.posed.motions[b]?.noise));
         let excused = reports.iter().any(|j: &JointReport| j.scaled || j.left.is_some());
         if !excused && noise.sum::<f64>() > NOISE {
             self.touch_up(prepared, &live, positions);
         }
         reports
+    }
+
+    /// Puts the vertices that were blended or displaced where they have come.
+    fn place(&self, prepared: &Prepared, live: &Live, positions: &mut [Vec3]) {
+        let body_vertex = |k: usize| prepared.piece.vertices[prepared.live[k] as usize] as usize;
+        let Some(last) = prepared.live.len().checked_sub(1) else { return };
+        // They are in the order of the body's vertices.
+        let first = body_vertex(0);
+        let range = &mut positions[first..=body_vertex(last)];
+        self.run.for_each_piece(range, GATHERED * WIDTH, |start, range| {
+            let (start, end) = (first + start, first + start + range.len());
+            let before = |&place: &u32| (prepared.piece.vertices[place as usize] as usize) < start;
+            let from = prepared.live.partition_point(before);
+            for k in from..=last {
+                let (vertex, live) = (body_vertex(k), &live.vertices[k]);
+                if vertex >= end {
+                    break;
+                }
+                if live.is_touched {
+                    let [x, y, z, ..] = live.state;
+                    range[vertex - start] = DVec3::new(x, y, z).as_vec3();
+                }
+            }
+        });
     }
 
     /// Gives back what rounding the matrices of many joints costs.
@@ -700,8 +719,9 @@ impl Course<'_> {
             }
         };
         let count = region.vertices.len();
-        let mut blocks = vec![[[0.0; WIDTH]; 6]; count.div_ceil(WIDTH)];
-        self.run.for_each_piece(&mut blocks, GATHERED, |start, blocks| {
+        let mut blocks = vec![[[0.0; WIDTH]; 6]; (region.zero() as usize + 1).div_ceil(WIDTH)];
+        let own = &mut blocks[..count.div_ceil(WIDTH)];
+        self.run.for_each_piece(own, GATHERED, |start, blocks| {
             let first = start * WIDTH;
             for k in first..count.min(first + blocks.len() * WIDTH) {
                 sums::set_record(blocks, k - first, vertex(k));

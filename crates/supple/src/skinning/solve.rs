@@ -24,7 +24,7 @@ pub(super) const UNDONE: f64 = 1e-7;
 const WORTH_THREADS: usize = 3000 / WIDTH;
 
 /// Blocks a thread works on at a time.
-const TASK: usize = 64;
+const TASK: usize = 32;
 
 /// How a pose is solved.
 #[derive(Clone, Copy, Debug)]
@@ -62,9 +62,12 @@ pub(super) struct Work<'a> {
     movers: &'a [Mover<'a>],
     plan: Plan,
     pub(super) run: Run<'a>,
-    pub(super) state: Vec<Block>,
     /// Of the vertices, the middles of rims and the joints, and one of zeros.
+    pub(super) state: Vec<Block>,
+    /// The same after the steps that were evaluated last, with shifts in place of the ways out.
     records: Vec<Block>,
+    /// Steps that were decided on and are not in the state yet, with their λ.
+    decided: Option<(Kernel<'a>, f64)>,
     /// Where the members' joints are.
     joints: Vec<DVec3>,
     /// What the last step left of the error, as a share of the piece's volume.
@@ -88,12 +91,12 @@ impl<'a> Work<'a> {
     ) -> Self {
         let threads = run.threads.filter(|_| state.len() >= WORTH_THREADS);
         let run = Run { threads, ..run };
-        let records = vec![[[0.0; WIDTH]; 6]; (region.zero() as usize + 1).div_ceil(WIDTH)];
+        let records = vec![[[0.0; WIDTH]; 6]; state.len()];
         let mut joints = vec![DVec3::ZERO; region.members.len()];
         for mover in movers {
             joints[mover.number] = mover.motion.from;
         }
-        Self { region, movers, plan, run, state, records, joints, off: 0.0 }
+        Self { region, movers, plan, run, state, records, decided: None, joints, off: 0.0 }
     }
 
     /// Carries out all motions. Those of several bones go side by side.
@@ -112,6 +115,7 @@ impl<'a> Work<'a> {
             let steps: Vec<_> = (0..self.movers.len()).filter(|&i| taking(i)).map(step).collect();
             self.step(&steps, target, &mut done);
         }
+        self.settle();
         for d in &mut done {
             // The error of a region belongs to those who could not mend theirs.
             d.left = d.left.filter(|_| self.off.abs() > UNDONE);
@@ -128,7 +132,8 @@ impl<'a> Work<'a> {
             let plan = std::mem::replace(&mut self.plan, linear);
             let trial = Trial { steps: &steps, added: &[] };
             self.evaluate(&trial);
-            self.advance(&trial, 0.0);
+            self.decide(&trial, 0.0);
+            self.settle();
             self.plan = plan;
         }
     }
@@ -151,7 +156,7 @@ impl<'a> Work<'a> {
         let error = target - sums[0];
         let [_, c1, c2, c3] = sums;
         self.off = (lambda * (c1 + lambda * (c2 + lambda * c3)) - error) / self.plan.volume;
-        self.advance(&trial, lambda);
+        self.decide(&trial, lambda);
         for &(i, _) in steps {
             let (d, mine) = (&mut done[i], added[i] + lambda);
             d.steps += 1;
@@ -194,53 +199,78 @@ impl<'a> Work<'a> {
 
     /// The volume as it stands, up to a constant.
     fn volume(&mut self) -> f64 {
-        self.records[..self.state.len()].copy_from_slice(&self.state);
-        self.complete(&[]);
-        volume(&self.records, &self.region.pairs, &self.run)
+        self.settle();
+        complete(&mut self.state, self.region, &self.joints);
+        volume(&self.state, &self.region.pairs, &self.run)
     }
 
     /// Takes the steps on trial, into the records, and sums them up.
     fn evaluate(&mut self, trial: &Trial<'_>) -> [f64; 4] {
-        let kernel = self.kernel(trial);
-        let (state, run) = (&self.state, self.run);
-        let arch = pulp::Arch::new();
-        run.for_each_piece(&mut self.records[..state.len()], TASK, |start, records| {
-            let state = &state[start..start + records.len()];
-            arch.dispatch(Fill { kernel: &kernel, start, state, records });
-        });
-        self.complete(trial.steps);
+        let next = self.kernel(trial);
+        self.pass(Some(&next));
+        let mut joints = self.joints.clone();
+        self.carry(trial, &mut joints);
+        complete(&mut self.records, self.region, &joints);
         cubic(&self.records, &self.region.pairs, &self.run)
     }
 
-    /// Puts what comes after the vertices into the records: middles of rims, joints, and zeros.
-    fn complete(&mut self, steps: &[(usize, Step)]) {
-        let mut place = self.region.vertices.len();
-        for rim in &self.region.rims {
-            let mean = mean(&self.records, rim);
-            set_record(&mut self.records, place, mean);
-            place += 1;
-        }
-        for (number, joint) in self.joints.iter().enumerate() {
-            let moved = steps.iter().find(|s| self.movers[s.0].number == number);
-            let [x, y, z] = moved.map_or(*joint, |s| s.1.to).to_array();
-            set_record(&mut self.records, place, [x, y, z, 0.0, 0.0, 0.0]);
-            place += 1;
-        }
-        set_record(&mut self.records, place, [0.0; 6]);
+    /// Decides on the steps that were evaluated last, with λ times their shifts.
+    fn decide(&mut self, trial: &Trial<'_>, lambda: f64) {
+        self.decided = Some((self.kernel(trial), lambda));
+        let mut joints = std::mem::take(&mut self.joints);
+        self.carry(trial, &mut joints);
+        self.joints = joints;
     }
 
-    /// Takes the steps for good, with λ times the shifts of the last evaluation.
-    fn advance(&mut self, trial: &Trial<'_>, lambda: f64) {
-        let kernel = self.kernel(trial);
-        let (records, arch) = (&self.records, pulp::Arch::new());
-        self.run.for_each_piece(&mut self.state, TASK, |start, state| {
-            let records = &records[start..start + state.len()];
-            arch.dispatch(Advance { kernel: &kernel, start, records, lambda, state });
-        });
+    /// Moves the joints as the steps say.
+    fn carry(&self, trial: &Trial<'_>, joints: &mut [DVec3]) {
         for (i, step) in trial.steps {
-            self.joints[self.movers[*i].number] = step.to;
+            joints[self.movers[*i].number] = step.to;
         }
     }
+
+    /// Brings the state up to what was decided.
+    fn settle(&mut self) {
+        if self.decided.is_some() {
+            self.pass(None);
+        }
+    }
+
+    /// One pass over the vertices: what was decided for good, then the next steps on trial.
+    fn pass(&mut self, next: Option<&Kernel<'_>>) {
+        let decided = self.decided.take();
+        let blocks = self.region.vertices.len().div_ceil(WIDTH);
+        let states = self.state[..blocks].chunks_mut(TASK);
+        let mut tasks: Vec<_> = states.zip(self.records[..blocks].chunks_mut(TASK)).collect();
+        let arch = pulp::Arch::new();
+        self.run.for_each_piece(&mut tasks, 1, |task, tasks| {
+            let start = task * TASK;
+            for (state, records) in tasks {
+                if let Some((kernel, lambda)) = &decided {
+                    arch.dispatch(Advance { kernel, start, records, lambda: *lambda, state });
+                }
+                if let Some(kernel) = next {
+                    arch.dispatch(Fill { kernel, start, state, records });
+                }
+            }
+        });
+    }
+}
+
+/// Puts what comes after the vertices into the blocks: middles of rims, joints, and zeros.
+fn complete(blocks: &mut [Block], region: &Region, joints: &[DVec3]) {
+    let mut place = region.vertices.len();
+    for rim in &region.rims {
+        let mean = mean(blocks, rim);
+        set_record(blocks, place, mean);
+        place += 1;
+    }
+    for joint in joints {
+        let [x, y, z] = joint.to_array();
+        set_record(blocks, place, [x, y, z, 0.0, 0.0, 0.0]);
+        place += 1;
+    }
+    set_record(blocks, place, [0.0; 6]);
 }
 
 /// The mean of some records.

@@ -15,11 +15,11 @@ use crate::Run;
 /// 256 bits.
 pub(super) const WIDTH: usize = 8;
 
-/// Pairs a task sums up; fixed, so that threads never change the result.
-const TASK: usize = 1024;
+/// Pairs a task sums up at most, whatever the number of threads, which so never change the result.
+const TASK: usize = 512;
 
 /// Below this many pairs a second thread costs more than it gives.
-const WORTH_THREADS: usize = 2 * TASK;
+const WORTH_THREADS: usize = 4 * TASK;
 
 /// Position and shift of a vertex.
 pub(super) type Record = [f64; 6];
@@ -100,11 +100,13 @@ fn in_tasks<const N: usize>(
     run: &Run<'_>,
     sum: impl Fn(&[Pair]) -> [f64; N] + Sync + Send,
 ) -> [f64; N] {
-    let task = |k: usize| sum(&pairs[k * TASK..((k + 1) * TASK).min(pairs.len())]);
+    // Tasks of one size: a short one would leave a thread waiting.
+    let size = pairs.len().div_ceil(pairs.len().div_ceil(TASK).max(1)).next_multiple_of(WIDTH);
+    let task = |k: usize| sum(&pairs[k * size..((k + 1) * size).min(pairs.len())]);
     let alone = Run { threads: None, ..*run };
     let run = if pairs.len() < WORTH_THREADS { &alone } else { run };
     let mut total = [0.0; N];
-    for part in run.map_tasks(pairs.len().div_ceil(TASK), task) {
+    for part in run.map_tasks(pairs.len().div_ceil(size), task) {
         for (sum, x) in total.iter_mut().zip(part) {
             *sum += x / 6.0;
         }
