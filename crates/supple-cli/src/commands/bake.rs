@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use supple::bake::{self, Baked};
+use supple::bake::{self, Baked, Summary};
 use supple::player::Player;
 use supple::scene::{Folder, Format, Scene};
 
@@ -36,13 +36,16 @@ pub(crate) struct Args {
     keep_cache: bool,
 }
 
+/// Files and bodies that are listed one by one.
+const LISTED: usize = 8;
+
 /// What `bake` tells, under the names it has in JSON.
 #[derive(Debug, Serialize)]
 struct Told<'a> {
     files: &'a [PathBuf],
     frames: [u32; 2],
     reused_frames: u32,
-    worst_volume_errors: &'a [Option<f64>],
+    bodies: &'a [Summary],
     warnings: &'a [String],
 }
 
@@ -99,24 +102,31 @@ fn tell(baked: &Baked, shell: &Shell) -> anyhow::Result<()> {
             files: &baked.files,
             frames: [baked.frames.start, baked.frames.end],
             reused_frames: baked.reused,
-            worst_volume_errors: &baked.worst_volume_errors,
+            bodies: &baked.bodies,
             warnings: &baked.warnings,
         });
     }
     if baked.reused > 0 {
         shell.say(format!("{} frames were stored by an earlier run", baked.reused));
     }
-    const LISTED: usize = 8;
     for file in baked.files.iter().take(LISTED) {
         shell.say(file.display().to_string());
     }
     if baked.files.len() > LISTED {
         shell.say(format!("… and {} more files", baked.files.len() - LISTED));
     }
-    for error in baked.worst_volume_errors.iter().flatten() {
-        shell.say(format!("largest volume error: {:+.3} %", 100.0 * error));
-    }
+    summarize(&baked.bodies, shell);
     Ok(())
+}
+
+/// A line for each body of the first few.
+fn summarize(bodies: &[Summary], shell: &Shell) {
+    for body in bodies.iter().take(LISTED) {
+        shell.say(format!("{}: {body}", body.body));
+    }
+    if bodies.len() > LISTED {
+        shell.say(format!("… and {} more bodies; --json has them all", bodies.len() - LISTED));
+    }
 }
 
 pub(crate) fn frame_range(text: &str) -> Result<Range<u32>, String> {

@@ -39,6 +39,7 @@
 
 mod cache;
 mod output;
+mod summary;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,7 @@ use crate::scene::Format;
 
 use cache::{Cache, Opened, Stored};
 pub use output::{WRITERS, Writer};
+pub use summary::{Contact, Flesh, Summary};
 
 /// What to bake.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,8 +74,8 @@ pub struct Baked {
     pub frames: Range<u32>,
     /// How many of the frames an earlier run had stored.
     pub reused: u32,
-    /// The largest volume error of any frame, for each body that has a volume.
-    pub worst_volume_errors: Vec<Option<f64>>,
+    /// What the take did to each body.
+    pub bodies: Vec<Summary>,
     /// What the person should know, each thing once, with the frame where it first happened.
     pub warnings: Vec<String>,
 }
@@ -141,7 +143,8 @@ pub fn bake(
     let sizes = player.cast().iter().map(|c| c.body.mesh.positions.len()).collect();
     let (cache, opened) = Cache::open(&folder, player.fingerprint(), sizes)?;
     output::clear_temporaries(&folder, &player.scene().name);
-    let mut baked = Baked { frames: frames.clone(), ..Baked::default() };
+    let bodies = player.scene().assets.iter().map(|actor| Summary::new(&actor.name)).collect();
+    let mut baked = Baked { frames: frames.clone(), bodies, ..Baked::default() };
     if opened == Opened::Anew {
         let note = "the scene or an asset has changed since the last bake: starting anew";
         baked.warnings.push(note.to_owned());
@@ -224,12 +227,8 @@ fn play_all(
 
 impl Baked {
     fn add(&mut self, frame: u32, report: Report) {
-        if self.worst_volume_errors.is_empty() {
-            self.worst_volume_errors = vec![None; report.volume_errors.len()];
-        }
-        for (worst, error) in self.worst_volume_errors.iter_mut().zip(report.volume_errors) {
-            let larger = error.filter(|e| worst.is_none_or(|w: f64| e.abs() > w.abs()));
-            *worst = larger.or(*worst);
+        for (i, body) in self.bodies.iter_mut().enumerate() {
+            body.add(i, &report);
         }
         for warning in report.warnings {
             let told =

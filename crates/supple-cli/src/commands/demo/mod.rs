@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
-use supple::bake;
+use supple::bake::{self, Summary};
 use supple::scene::{Folder, Scene};
 use supple_gpu::Renderer;
 use supple_gpu::sheet::spread_frames;
@@ -45,7 +45,7 @@ struct Played {
     picture: Option<PathBuf>,
     frames: u32,
     triangles: usize,
-    worst_volume_errors: Vec<Option<f64>>,
+    bodies: Vec<Summary>,
     /// Anything else worth a line.
     notes: Vec<String>,
 }
@@ -109,7 +109,7 @@ fn play(
         picture,
         frames: baked.frames.len() as u32,
         triangles: meshes.sum(),
-        worst_volume_errors: baked.worst_volume_errors,
+        bodies: baked.bodies,
         notes: baked.warnings,
     };
     tell(&played, shell)?;

@@ -56,8 +56,8 @@ fn section(html: &mut String, played: &Played) -> std::fmt::Result {
         |what: &str, value: &str| writeln!(html, "<tr><td>{what}</td><td>{value}</td></tr>");
     row("frames", &played.frames.to_string())?;
     row("triangles", &played.triangles.to_string())?;
-    for error in played.worst_volume_errors.iter().flatten() {
-        row("largest volume error", &format!("{:+.3} %", 100.0 * error))?;
+    for body in &played.bodies {
+        row(&escaped(&body.body), &escaped(&body.to_string()))?;
     }
     for note in &played.notes {
         row("note", &escaped(note))?;

@@ -52,7 +52,7 @@ pub(super) fn play(
         picture,
         frames: 1,
         triangles: report.triangles_after,
-        worst_volume_errors: Vec::new(),
+        bodies: Vec::new(),
         notes: vec![format!(
             "{} triangles before, {} after",
             report.triangles_before, report.triangles_after

@@ -1,0 +1,169 @@
+//! What a take did to each body, over all its frames.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::player::Report;
+use crate::rig::contact;
+use crate::secondary;
+
+/// One body over a take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// The body's name in the scene.
+    pub body: String,
+    /// The volume error of the frame where it is largest, as a share of the volume at rest; `None` for
+    /// what has no volume.
+    pub volume_error: Option<f64>,
+    /// What its `secondary` modifiers did, if it has any.
+    pub flesh: Option<Flesh>,
+    /// What was done about contacts, if there were any.
+    pub contact: Option<Contact>,
+}
+
+/// Masses on springs over a take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Flesh {
+    /// Stretch over radius, the mean over the sets, in the frame where it is largest.
+    pub stretch: f64,
+    /// Most vertices that were moved in a frame.
+    pub moved: u64,
+    /// Most Runge–Kutta steps of a vertex in a frame.
+    pub steps: u32,
+    /// Frames in which a set was stretched farther than is allowed, and cut.
+    pub cut_frames: u32,
+}
+
+/// Contacts over a take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Contact {
+    /// Frames in which something was touched.
+    pub frames: u32,
+    /// Deepest penetration that was found and undone, in scene units.
+    pub deepest: f32,
+    /// Vertices that fields left inside and that were projected, summed over the frames.
+    pub projected: u32,
+    /// The change of volume by contacts of the frame where it is largest.
+    pub volume_change: f64,
+}
+
+impl Summary {
+    /// Of a body before its first frame.
+    pub(super) fn new(body: &str) -> Self {
+        Self { body: body.to_owned(), ..Self::default() }
+    }
+
+    /// Takes in one frame, in which this body has the number `i`.
+    pub(super) fn add(&mut self, i: usize, report: &Report) {
+        if let Some(error) = report.volume_errors.get(i).copied().flatten() {
+            self.volume_error = Some(larger(self.volume_error.unwrap_or(0.0), error));
+        }
+        for flesh in report.secondary.get(i).into_iter().flatten() {
+            self.flesh.get_or_insert_default().add(flesh);
+        }
+        if let Some(contact) = report.contacts.get(i).filter(|c| c.contacts > 0) {
+            self.contact.get_or_insert_default().add(contact);
+        }
+    }
+}
+
+impl Flesh {
+    fn add(&mut self, frame: &secondary::Report) {
+        self.stretch = self.stretch.max(frame.mean_stretch);
+        self.moved = self.moved.max(frame.moved);
+        self.steps = self.steps.max(frame.steps);
+        self.cut_frames += u32::from(!frame.clamped.is_empty());
+    }
+}
+
+impl Contact {
+    fn add(&mut self, frame: &contact::Report) {
+        self.frames += 1;
+        self.deepest = self.deepest.max(frame.deepest);
+        self.projected += frame.projected;
+        self.volume_change = larger(self.volume_change, frame.volume_change);
+    }
+}
+
+/// That of larger size; the first if there is nothing between them.
+fn larger(a: f64, b: f64) -> f64 {
+    if b.abs() > a.abs() { b } else { a }
+}
+
+/// One line for people, without the name.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let volume = self.volume_error.map(|e| format!("volume error {}", percent(e)));
+        let flesh = self.flesh.as_ref().map(ToString::to_string);
+        let contact = self.contact.as_ref().map(ToString::to_string);
+        let parts: Vec<_> = [volume, flesh, contact].into_iter().flatten().collect();
+        f.write_str(if parts.is_empty() { "no volume" } else { "" })?;
+        f.write_str(&parts.join("; "))
+    }
+}
+
+impl fmt::Display for Flesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stretch, moved, steps, cut_frames } = self;
+        write!(f, "flesh stretched up to {stretch:.2} radii, {moved} vertices, {steps} steps")?;
+        if *cut_frames > 0 {
+            write!(f, ", cut short in {cut_frames} frames")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Contact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { frames, deepest, projected, volume_change } = self;
+        write!(f, "in contact in {frames} frames, up to {deepest:.3} deep, ")?;
+        write!(f, "which changed the volume by {}", percent(*volume_change))?;
+        if *projected > 0 {
+            write!(f, ", {projected} vertices projected")?;
+        }
+        Ok(())
+    }
+}
+
+/// With its sign, but for what is nothing to three digits.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent.abs() < 5e-4 { "below 0.001 %".to_owned() } else { format!("{percent:+.3} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(error: f64, stretch: f64, contacts: u32) -> Report {
+        let clamped = if stretch > 1.0 { vec!["belly".to_owned()] } else { Vec::new() };
+        let flesh = secondary::Report { mean_stretch: stretch, clamped, ..Default::default() };
+        let touch = contact::Report { contacts, deepest: 0.1, ..Default::default() };
+        Report {
+            volume_errors: vec![None, Some(error)],
+            secondary: vec![Vec::new(), vec![flesh]],
+            contacts: vec![contact::Report::default(), touch],
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn a_take_is_told_by_its_worst_frames() {
+        let mut bodies = [Summary::new("still"), Summary::new("cow")];
+        for report in [frame(1e-3, 0.2, 0), frame(-2e-3, 1.3, 2), frame(1.5e-3, 0.1, 0)] {
+            for (i, body) in bodies.iter_mut().enumerate() {
+                body.add(i, &report);
+            }
+        }
+        let [still, cow] = bodies;
+        assert_eq!(still, Summary::new("still"), "nothing happened to it");
+        assert_eq!(cow.volume_error, Some(-2e-3), "the largest, with its sign");
+        let flesh = cow.flesh.clone().unwrap();
+        assert_eq!((flesh.stretch, flesh.cut_frames), (1.3, 1), "one frame was too far");
+        assert_eq!(cow.contact.clone().unwrap().frames, 1, "one frame touched");
+        let line = cow.to_string();
+        assert!(line.starts_with("volume error -0.200 %; flesh stretched up to 1.30"), "{line}");
+        assert!(line.contains("cut short in 1 frames; in contact in 1 frames"), "{line}");
+    }
+}
