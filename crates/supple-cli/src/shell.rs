@@ -57,7 +57,9 @@ static HANDLER: OnceLock<()> = OnceLock::new();
 impl Shell {
     /// Sets up threads and the reaction to Ctrl-C.
     pub(crate) fn new(options: &GlobalArgs) -> anyhow::Result<Self> {
+        // This thread is one of them: what it starts it works on at once, without waking another.
         let pool = rayon::ThreadPoolBuilder::new()
+            .use_current_thread()
             .num_threads(options.threads)
             .build()
             .context("cannot start threads; try --threads 1")?;

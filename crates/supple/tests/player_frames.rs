@@ -125,6 +125,33 @@ fn a_restored_state_goes_on_to_the_same_bits() {
     assert!(other.restore(&straight.snapshot()).is_err(), "a state of another scene");
 }
 
+/// With a thread to spare the next frame is simulated before it is asked for.
+#[test]
+fn what_was_simulated_ahead_is_never_shown_too_early() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let run = Run { threads: Some(&pool), ..Run::default() };
+    let mut plain = play(SCENE);
+    let expected: Vec<_> = (0..25)
+        .map(|i| {
+            let frame = frame(&mut plain, i);
+            (bits(&frame), frame.report.steps, plain.snapshot())
+        })
+        .collect();
+    let mut player = play(SCENE);
+    let early = expected[4].2.clone();
+    for i in [0, 1, 2, 3, 3, 4, 5, 3, 4, 5, 9, 10, 11, 20, 21, 6, 7, 8, 24] {
+        let frame = player.frame(i, &run).unwrap();
+        assert_eq!(bits(&frame), expected[i as usize].0, "frame {i}");
+        assert_eq!(player.snapshot(), expected[i as usize].2, "state after frame {i}");
+    }
+    let mut player = play(SCENE);
+    for (i, (_, steps, _)) in (0..12).zip(&expected) {
+        assert_eq!(player.frame(i, &run).unwrap().report.steps, *steps, "steps of frame {i}");
+    }
+    player.restore(&early).unwrap();
+    assert_eq!(bits(&player.frame(12, &run).unwrap()), expected[12].0, "from another state");
+}
+
 #[test]
 fn place_and_path_move_where_they_say() {
     let mut player = play(SCENE);

@@ -15,6 +15,9 @@
 //! back; the player also keeps some itself, so that going backwards replays little and gives the same
 //! bits as having come from the start.
 //!
+//! Ticks are the work of one thread, more or less, and vertices that of all: while a frame is deformed
+//! the ticks of the next one are simulated, if frames are asked for in order.
+//!
 //! A tick cannot fail. What goes non-finite is frozen where it last was sound, and named in the
 //! [`Report`].
 //!
@@ -95,6 +98,10 @@ pub struct Player {
     arena: Arena,
     state: State,
     snapshots: Snapshots,
+    /// The frame after the last one that was asked for.
+    next: Option<u32>,
+    /// The state of that frame, if there was a thread to simulate it.
+    ahead: Option<State>,
     /// Memory that no thread uses just now.
     spare: Mutex<Vec<Buffers>>,
 }
@@ -170,7 +177,8 @@ impl Player {
         arena.touch(&cast, &mut state, &joints, clock.start);
         let snapshots = Snapshots::new(state.clone());
         let spare = Mutex::default();
-        Ok(Self { scene: scene.clone(), clock, cast, arena, state, snapshots, spare })
+        let scene = scene.clone();
+        Ok(Self { scene, clock, cast, arena, state, snapshots, next: None, ahead: None, spare })
     }
 
     /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
@@ -235,7 +243,7 @@ impl Player {
         if !state.fits(&self.state) {
             return Err(WrongState);
         }
-        self.state = state.clone();
+        (self.state, self.ahead) = (state.clone(), None);
         Ok(())
     }
 
@@ -245,7 +253,8 @@ impl Player {
     ///
     /// [`Cancelled`] when the caller asked to stop; the player can be used again.
     pub fn frame(&mut self, i: u32, run: &Run<'_>) -> Result<Frame, Cancelled> {
-        self.play(self.clock.frame(i), true, run)
+        let shown = Shown { shaded: true, next: self.tick_after(i, run) };
+        self.play(self.clock.frame(i), shown, run)
     }
 
     /// As [`frame`](Self::frame), with no normals: for writers that have no use for them.
@@ -254,7 +263,8 @@ impl Player {
         i: u32,
         run: &Run<'_>,
     ) -> Result<Frame, Cancelled> {
-        self.play(self.clock.frame(i), false, run)
+        let shown = Shown { shaded: false, next: self.tick_after(i, run) };
+        self.play(self.clock.frame(i), shown, run)
     }
 
     /// The frame at a time of the scene in seconds; before its start the bodies are as at its start.
@@ -263,15 +273,24 @@ impl Player {
     ///
     /// [`Cancelled`] when the caller asked to stop; the player can be used again.
     pub fn at(&mut self, secs: f64, run: &Run<'_>) -> Result<Frame, Cancelled> {
-        self.play(self.clock.time(secs), true, run)
+        self.play(self.clock.time(secs), Shown { shaded: true, next: None }, run)
     }
 
-    fn play(&mut self, when: When, shaded: bool, run: &Run<'_>) -> Result<Frame, Cancelled> {
+    /// The tick to simulate while frame `i` is deformed: that of the next frame, if frames are asked for
+    /// in order and there is a thread for it.
+    fn tick_after(&mut self, i: u32, run: &Run<'_>) -> Option<u64> {
+        let next = i.checked_add(1)?;
+        let in_order = self.next.replace(next) == Some(i);
+        let is_free = run.thread_count() > 1;
+        (in_order && is_free && next < self.frames()).then(|| self.clock.frame(next).tick)
+    }
+
+    fn play(&mut self, when: When, shown: Shown, run: &Run<'_>) -> Result<Frame, Cancelled> {
         // All of it in one place: a frame has many short pieces of parallel work.
-        run.install(|| self.play_inside(when, shaded, run))
+        run.install(|| self.play_inside(when, shown, run))
     }
 
-    fn play_inside(&mut self, when: When, shaded: bool, run: &Run<'_>) -> Result<Frame, Cancelled> {
+    fn play_inside(&mut self, when: When, shown: Shown, run: &Run<'_>) -> Result<Frame, Cancelled> {
         let steps = self.simulate_to(when.tick, run)?;
         let mut report = Report { steps, ..Report::default() };
         let mut between = None;
@@ -282,11 +301,15 @@ impl Player {
         }
         let state = between.as_ref().unwrap_or(&self.state);
         let colliders = self.arena.places(&self.cast, state, when.secs);
-        let shot = Shot { state, secs: when.secs, colliders: &colliders, shaded };
+        let shot = Shot { state, secs: when.secs, colliders: &colliders, shaded: shown.shaded };
         // Where there are bodies enough for all threads, each of them is one thread's work.
         let is_crowd = self.cast.len() >= 2 * run.thread_count();
         let inside = if is_crowd { Run { threads: None, ..*run } } else { *run };
-        let played = run.map_tasks(self.cast.len(), |i| self.play_body(i, &shot, &inside));
+        let (played, ahead) = run.join(
+            || run.map_tasks(self.cast.len(), |i| self.play_body(i, &shot, &inside)),
+            || shown.next.and_then(|tick| self.simulate_ahead(tick, run)),
+        );
+        self.ahead = ahead;
         let mut bodies = Vec::with_capacity(self.cast.len());
         for played in played {
             let Played { body, volume_error, warnings, secondary, contact } = played?;
@@ -308,18 +331,22 @@ impl Player {
         let contacts = &shot.state.contacts;
         let triangles = &cast.body.mesh.triangles;
         let touches = contacts.touch(i as u32);
-        let before = touches.then(|| volume(&deformed.positions, triangles, run));
+        let untouched = touches.then(|| deformed.positions.clone());
         let positions = &mut deformed.positions;
         let mut contact = self.arena.give_way(i, contacts, shot.colliders, positions, run);
         deformed.warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
         run.check()?;
-        let (normals, now) = self.shade(cast, &deformed.positions, shot.shaded, run);
+        let untouched = untouched.filter(|_| contact.moves());
+        let ((normals, now), before) = run.join(
+            || self.shade(cast, &deformed.positions, shot.shaded, run),
+            || untouched.map(|positions| volume(&positions, triangles, run)),
+        );
         if let Some(before_flesh) = deformed.volume_before {
             deformed.tell_flesh(before_flesh, before.unwrap_or(now));
         }
-        if let (true, Some(before), Some(rest)) = (contact.moves(), before, cast.rest_volume) {
+        if let (Some(before), Some(rest)) = (before, cast.rest_volume) {
             contact.volume_change = (now - before) / rest;
         }
         deformed.warnings.extend(contact_warnings(&cast.actor.name, &contact));
@@ -376,23 +403,51 @@ impl Player {
             self.state = nearest.clone();
         }
         let from = self.state.tick;
+        if let Some(ahead) = self.ahead.take().filter(|s| s.tick > from && s.tick <= tick) {
+            self.state = ahead;
+            self.snapshots.keep(&self.state);
+        }
         while self.state.tick < tick {
             run.check()?;
-            let next = self.state.tick + 1;
-            let (secs, dt) = (self.clock.tick_secs(next), 1.0 / f64::from(TICKS_PER_SECOND));
             let mut state = std::mem::take(&mut self.state);
-            self.advance(&mut state, secs, dt, next, run);
-            state.tick = next;
+            self.tick(&mut state, run);
             self.state = state;
             self.snapshots.keep(&self.state);
         }
         Ok(tick - from)
+    }
+
+    /// The state at a later tick; `None` if the caller asked to stop.
+    fn simulate_ahead(&self, tick: u64, run: &Run<'_>) -> Option<State> {
+        let mut state = self.state.clone();
+        while state.tick < tick {
+            run.check().ok()?;
+            self.tick(&mut state, run);
+        }
+        Some(state)
+    }
+
+    /// Moves a state on by one tick.
+    fn tick(&self, state: &mut State, run: &Run<'_>) {
+        let next = state.tick + 1;
+        let (secs, dt) = (self.clock.tick_secs(next), 1.0 / f64::from(TICKS_PER_SECOND));
+        self.advance(state, secs, dt, next, run);
+        state.tick = next;
     }
 }
 
 /// When, and seen from the scene's camera.
 fn moment(scene: &Scene, secs: f64) -> Moment<'_> {
     Moment { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
+}
+
+/// What is wanted of a frame.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Whether it has normals.
+    shaded: bool,
+    /// The tick to simulate meanwhile.
+    next: Option<u64>,
 }
 
 /// One body of a frame.

@@ -9,6 +9,7 @@ use pulp::{Simd, WithSimd};
 
 use super::Segment;
 use super::resolve::{Contact, Obstacle};
+use crate::Run;
 use crate::field::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 use crate::rig::collider::{Frame, Place, Solid};
@@ -32,6 +33,9 @@ const TURNS_BACK: f32 = -0.3;
 
 /// Neighbouring vertices with one box around them.
 const BLOCK: usize = 32;
+
+/// Blocks that one task looks at.
+const BLOCKS_A_TASK: usize = 32;
 
 /// The vertices of a segment where they are now, as its obstacles see them.
 pub(super) struct Cloud<'a> {
@@ -68,9 +72,13 @@ struct Block {
 }
 
 impl<'a> Cloud<'a> {
-    pub(super) fn new(points: &[Vec3], segment: &'a Segment, near: &'a [Obstacle<'a>]) -> Self {
-        let boxes: Vec<Bounds> =
-            segment.followers.chunks(BLOCK).map(|places| around(points, places)).collect();
+    pub(super) fn new(
+        points: &[Vec3],
+        segment: &'a Segment,
+        near: &'a [Obstacle<'a>],
+        run: &Run<'_>,
+    ) -> Self {
+        let boxes = boxes(points, segment, run);
         let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
         let mut cloud = Self { segment, around, boxes, sights: Vec::new(), views: Vec::new() };
         for obstacle in near {
@@ -88,13 +96,13 @@ impl<'a> Cloud<'a> {
         for number in 0..cloud.views.len() {
             let own = cloud.sights.iter().filter(|s| s.view == number);
             let own: Vec<&Reach<'_>> = own.map(|s| &s.reach).collect();
-            cloud.views[number].blocks = cloud.seen(points, &own);
+            cloud.views[number].blocks = cloud.seen(points, &own, run);
         }
         cloud
     }
 
     /// The blocks that some obstacles in the same place reach.
-    fn seen(&self, points: &[Vec3], reaches: &[&Reach<'_>]) -> Vec<Block> {
+    fn seen(&self, points: &[Vec3], reaches: &[&Reach<'_>], run: &Run<'_>) -> Vec<Block> {
         let Some(first) = reaches.first() else { return Vec::new() };
         let all = reaches.iter().try_fold(Bounds::EMPTY, |b, r| Some(b.union(&r.around?)));
         let mut blocks = Vec::new();
@@ -107,7 +115,9 @@ impl<'a> Cloud<'a> {
             }
         }
         let (segment, frame) = (self.segment, first.frame);
-        pulp::Arch::new().dispatch(Carry { points, segment, frame, blocks: &mut blocks });
+        run.for_each_piece(&mut blocks, BLOCKS_A_TASK, |_, blocks| {
+            pulp::Arch::new().dispatch(Carry { points, segment, frame, blocks });
+        });
         blocks
     }
 
@@ -119,9 +129,15 @@ impl<'a> Cloud<'a> {
 
     /// Finds for each obstacle whether the segment is inside, and how deep; `points` are where they
     /// were.
-    pub(super) fn contacts(&self, points: &[Vec3], softness: f32) -> Vec<Contact<'a>> {
-        let look = Look { points, cloud: self, softness };
-        self.sights.iter().filter_map(|sight| look.at(sight)).collect()
+    pub(super) fn contacts(
+        &self,
+        points: &[Vec3],
+        softness: f32,
+        run: &Run<'_>,
+    ) -> Vec<Contact<'a>> {
+        let look = Look { points, cloud: self, softness, run };
+        let found = run.map_tasks(self.sights.len(), |i| look.at(&self.sights[i]));
+        found.into_iter().flatten().collect()
     }
 
     /// The vertices inside any obstacle, by their places, in order.
@@ -149,6 +165,18 @@ impl<'a> Cloud<'a> {
     pub(super) fn obstacles(&self) -> impl Iterator<Item = &'a Obstacle<'a>> {
         self.sights.iter().map(|s| s.obstacle)
     }
+}
+
+/// The boxes around the blocks of a segment.
+fn boxes(points: &[Vec3], segment: &Segment, run: &Run<'_>) -> Vec<Bounds> {
+    let mut boxes = vec![Bounds::EMPTY; segment.followers.len().div_ceil(BLOCK)];
+    run.for_each_piece(&mut boxes, BLOCKS_A_TASK, |start, boxes| {
+        let blocks = segment.followers[start * BLOCK..].chunks(BLOCK);
+        for (own, places) in boxes.iter_mut().zip(blocks) {
+            *own = around(points, places);
+        }
+    });
+    boxes
 }
 
 /// The box around some points.
@@ -237,6 +265,7 @@ struct Look<'a, 'b> {
     points: &'b [Vec3],
     cloud: &'b Cloud<'a>,
     softness: f32,
+    run: &'b Run<'b>,
 }
 
 impl<'a> Look<'a, '_> {
@@ -265,7 +294,7 @@ impl<'a> Look<'a, '_> {
                 continue;
             }
             let reach = Reach::along(obstacle, Some(normal), segment.radius);
-            let blocks = self.cloud.seen(self.points, &[&reach]);
+            let blocks = self.cloud.seen(self.points, &[&reach], self.run);
             let shorter = |c: &Contact<'_>| c.depth < SHORTER * best.depth;
             if let Some(other) = along(&reach, normal, &blocks).filter(shorter) {
                 best = other;

@@ -104,8 +104,8 @@ pub fn part(
     let belonging = segments.kin.belonging(pair[0].joint, pair[1].joint);
     for _ in 0..MOST_PASSES {
         let sides = parting.sides.each_ref().map(std::slice::from_ref);
-        let clouds = [0, 1].map(|k| Cloud::new(&points, pair[k], sides[k]));
-        let found = clouds.each_ref().map(|c| c.contacts(&points, softness).pop());
+        let clouds = [0, 1].map(|k| Cloud::new(&points, pair[k], sides[k], run));
+        let found = clouds.each_ref().map(|c| c.contacts(&points, softness, run).pop());
         if found.iter().all(Option::is_none) {
             segments.scatter(&points, positions);
             return Some(report);

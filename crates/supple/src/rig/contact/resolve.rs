@@ -213,7 +213,7 @@ fn clouds<'a>(
     near: &'a [Vec<Obstacle<'a>>],
     run: &Run<'_>,
 ) -> Vec<Cloud<'a>> {
-    run.map_tasks(near.len(), |s| Cloud::new(points, &segments.all[s], &near[s]))
+    run.map_tasks(near.len(), |s| Cloud::new(points, &segments.all[s], &near[s], run))
 }
 
 fn detect_all<'a>(
@@ -224,7 +224,7 @@ fn detect_all<'a>(
     run: &Run<'_>,
 ) -> Vec<Contact<'a>> {
     let found = run.map_tasks(clouds.len(), |s| {
-        let mut contacts = clouds[s].contacts(points, softness);
+        let mut contacts = clouds[s].contacts(points, softness, run);
         for contact in &mut contacts {
             contact.opposed = opposed(near, s, contact.obstacle.thing, contact.normal);
         }

@@ -164,11 +164,11 @@ impl Params {
             let secondary = Some(flesh.deform(state, &frame, positions, run));
             return Outcome { secondary, ..Outcome::default() };
         }
-        let rest = self.exact_volume.then(|| positions.to_vec());
-        let before = volume(positions, triangles, run);
-        let report = flesh.deform(state, &frame, positions, run);
+        let rest = positions.to_vec();
+        let (report, before) = run
+            .join(|| flesh.deform(state, &frame, positions, run), || volume(&rest, triangles, run));
         let mut warning = None;
-        if let Some(rest) = rest.filter(|_| report.moved > 0) {
+        if self.exact_volume && report.moved > 0 {
             let freedom = freedom_by_displacement(&rest, positions);
             let corrected = exact_volume(positions, triangles, before, &freedom, run);
             warning = corrected.err().map(|e| format!("the volume is not restored: {e}"));
