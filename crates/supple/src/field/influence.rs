@@ -99,6 +99,15 @@ impl Influence {
         }
     }
 
+    /// Whether it needs the distance to a curve.
+    pub(crate) fn has_curves(&self) -> bool {
+        match self {
+            Self::Full => false,
+            Self::Fade(fade) => matches!(fade.region, Region::Curve(_)),
+            Self::Between(_) => true,
+        }
+    }
+
     /// Which points are in the inner region at a time.
     #[inline(always)]
     pub(crate) fn holds<const L: usize>(&self, x: &Lanes<L>, t: f32) -> [bool; L] {

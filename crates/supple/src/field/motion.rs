@@ -56,16 +56,20 @@ impl Motion {
     /// Where `x` has been carried by the time `t`.
     #[must_use]
     pub fn carry(self, x: Vec3, t: f32) -> Vec3 {
-        match self {
+        self.carrier(t)(x)
+    }
+
+    /// As [`carry`](Self::carry), for many points.
+    pub(crate) fn carrier(self, t: f32) -> impl Fn(Vec3) -> Vec3 {
+        let turn = self.turn(f64::from(t));
+        move |x| match self {
             Self::Still => x,
             Self::Translation { velocity } => x + t * velocity,
             Self::Rotation { center, .. } => {
-                let turn = self.turn(f64::from(t));
                 let offset = x.as_dvec3() - center.as_dvec3();
                 (center.as_dvec3() + turn * offset).as_vec3()
             }
             Self::Swing { center, drift, .. } => {
-                let turn = self.turn(f64::from(t));
                 let offset = x.as_dvec3() - center.as_dvec3() + f64::from(t) * drift.as_dvec3();
                 (center.as_dvec3() + turn * offset).as_vec3()
             }

@@ -9,10 +9,22 @@
 //! curve:   d = (½ ∫ l⁻³ ds)^(-1/2)        surface:   d = (1/π ∫ l⁻⁴ dA)^(-1/2)
 //! ```
 //!
-//! and both equal the true distance to an infinite line or plane. A segment's integral is closed: with
-//! `s₀, s₁` its ends' coordinates along it seen from x, `r₀, r₁` their distances, `h` the distance to
-//! its line and `gᵢ = sᵢ/rᵢ`, `∫ l⁻³ ds = (g₁ − g₀)/h²`, written so that nothing cancels beyond the
-//! ends. The surface is summed over area-weighted samples.
+//! and both equal the true distance to an infinite line or plane. A segment's integral is closed: with a, b the
+//! ways from its ends to x, `r₀, r₁` their lengths, `L` its own,
+//!
+//! ```text
+//! ∫ l⁻³ ds = L w (1/r₀ + 1/r₁)        w = 1/(r₀r₁ + a·b) = (r₀r₁ − a·b)/|a × b|²
+//! ```
+//!
+//! of which the second form is taken beside the segment, where `a·b < 0`: so nothing cancels. With the unit
+//! vectors `u = a/r₀`, `v = b/r₁` the gradient is
+//!
+//! ```text
+//! −L w ((1 + L²w)/(r₀r₁) (u + v) + (1/r₀ + 1/r₁) (u/r₀ + v/r₁))
+//! ```
+//!
+//! so that each corner of a curve needs one root, each segment one division, and what both segments at a corner
+//! take of its unit vector is added up first. The surface is summed over area-weighted samples.
 //!
 //! # Where we differ from the paper
 //!
@@ -37,6 +49,9 @@ use super::lanes::{Lanes, ScalarLanes};
 
 /// Square of the smallest distance told apart, in units of the shape's size.
 const FLOOR_SQUARED: f32 = 1e-12;
+
+/// What a segment is at least as long as, in units of the shape's size.
+const SHORTEST: f32 = 1e-7;
 
 /// Points about their middle, in units of their size: distances to the fifth power stay in range.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,14 +162,14 @@ impl PointsDistance {
 pub struct CurveDistance {
     shape: Scaled,
     closed: bool,
+    /// Each starts where the one before it ends.
     segments: Vec<Segment>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Segment {
     start: Vec3,
-    /// Unit vector from start to end.
-    along: Vec3,
+    end: Vec3,
     length: f32,
 }
 
@@ -163,16 +178,12 @@ impl CurveDistance {
     #[must_use]
     pub fn new(points: Vec<Vec3>, closed: bool) -> Self {
         let shape = Scaled::new(points);
-        let p = &shape.scaled;
-        let count = if closed { p.len() } else { p.len().saturating_sub(1) };
-        let segments = (0..count)
-            .map(|i| (p[i], p[(i + 1) % p.len()] - p[i]))
-            .filter(|(_, edge)| edge.length() > 1e-7)
-            .map(|(start, edge)| Segment {
-                start,
-                along: edge / edge.length(),
-                length: edge.length(),
-            })
+        let back = shape.scaled.first().filter(|_| closed);
+        let mut corners: Vec<Vec3> = shape.scaled.iter().chain(back).copied().collect();
+        corners.dedup_by(|next, last| next.distance(*last) <= SHORTEST);
+        let segments = corners
+            .windows(2)
+            .map(|ends| Segment { start: ends[0], end: ends[1], length: ends[0].distance(ends[1]) })
             .collect();
         Self { shape, closed, segments }
     }
@@ -197,23 +208,17 @@ impl CurveDistance {
     pub(crate) fn eval<const L: usize>(&self, x: &Lanes<L>) -> ScalarLanes<L> {
         let x = self.shape.enter(x);
         let mut sum = ScalarLanes::<L>::ZERO;
-        let mut start = [0.0; L];
-        for (k, segment) in self.segments.iter().enumerate() {
-            let is_chained = k > 0 && self.segments[k - 1].joins(segment);
-            if !is_chained {
-                for (i, distance) in start.iter_mut().enumerate() {
-                    let xi = x.get(i) - segment.start;
-                    *distance = xi.dot(xi).max(FLOOR_SQUARED).sqrt();
-                }
-            }
-            for (i, distance) in start.iter_mut().enumerate() {
-                let (value, gradient, end) = segment.integral(x.get(i), *distance);
-                *distance = end;
-                sum.value[i] += 0.5 * value;
-                let g = sum.gradient.get(i) + 0.5 * gradient;
-                sum.gradient.set(i, g);
-            }
+        let Some(first) = self.segments.first() else { return self.shape.finish(&sum) };
+        let mut start = Corner::seen_from(&x, first.start);
+        for i in 0..L {
+            start.inverse[i] = 1.0 / start.distance[i];
         }
+        for segment in &self.segments {
+            let mut end = Corner::seen_from(&x, segment.end);
+            segment.add_integral(&mut start, &mut end, &mut sum);
+            start = end;
+        }
+        start.add_slope(&mut sum);
         self.shape.finish(&sum)
     }
 
@@ -225,44 +230,106 @@ impl CurveDistance {
     }
 }
 
-impl Segment {
-    fn joins(&self, next: &Self) -> bool {
-        (self.start + self.length * self.along).abs_diff_eq(next.start, 1e-6)
+/// A corner of a curve, seen from each lane.
+#[derive(Clone, Copy)]
+struct Corner<const L: usize> {
+    /// From the corner to x.
+    offset: Lanes<L>,
+    half_squared: [f32; L],
+    distance: [f32; L],
+    /// `1/r`.
+    inverse: [f32; L],
+    /// How much of `offset/r` and of `offset/r²` the gradient of its segments takes.
+    slope: [[f32; L]; 2],
+}
+
+impl<const L: usize> Corner<L> {
+    /// Without the inverse, which comes out of a segment's division.
+    #[inline(always)]
+    fn seen_from(x: &Lanes<L>, corner: Vec3) -> Self {
+        let mut seen = Self {
+            offset: Lanes::ZERO,
+            half_squared: [0.0; L],
+            distance: [0.0; L],
+            inverse: [0.0; L],
+            slope: [[0.0; L]; 2],
+        };
+        for i in 0..L {
+            let offset = x.get(i) - corner;
+            let squared = offset.dot(offset).max(FLOOR_SQUARED);
+            seen.offset.set(i, offset);
+            seen.half_squared[i] = 0.5 * squared;
+            seen.distance[i] = squared.sqrt();
+        }
+        seen
     }
 
-    /// `∫ l⁻³ ds`, its gradient `−3 ∫ l⁻⁵ (x − y) ds`, and the distance to the end, given that to the start.
     #[inline(always)]
-    fn integral(&self, x: Vec3, r0: f32) -> (f32, Vec3, f32) {
-        let xi = x - self.start;
-        let before = self.along.dot(xi);
-        let (s0, s1) = (-before, self.length - before);
-        let out = xi - before * self.along;
-        let h2 = out.dot(out).max(FLOOR_SQUARED);
-        let far = h2 + s1 * s1;
-        let r1 = far.sqrt();
-        let (product, sum) = (r0 * r1, r0 + r1);
-        let squares = r0 * r0 + far;
-        let drop = self.length * (s0 + s1);
-        let (g0, g1) = (s0 * r1, s1 * r0);
-        let both = s0 * s1;
-        let beyond = both > 0.0;
-        let bottom_cubic = if beyond { (g0 + g1).abs() } else { h2 };
-        let bottom_rest = if beyond { product + both } else { h2 };
-        let bottoms = bottom_cubic * bottom_rest;
-        let lengths = product * sum;
-        // All quotients by one division.
-        let inverse = 1.0 / (bottoms * lengths).max(f32::MIN_POSITIVE);
-        let (by_bottoms, by_lengths) = (lengths * inverse, bottoms * inverse);
-        let by_product = sum * by_lengths;
-        let cubic =
-            if beyond { drop.abs() } else { g1 - g0 } * by_product * (bottom_rest * by_bottoms);
-        let rest = if beyond { squares - h2 } else { product - both } * (bottom_cubic * by_bottoms);
-        let ends = drop * (squares + product) * (by_product * by_product) * by_lengths;
-        (cubic, ends * self.along - cubic * by_product * (rest + squares * by_product) * out, r1)
+    fn add_slope(&self, sum: &mut ScalarLanes<L>) {
+        for i in 0..L {
+            let inverse = self.inverse[i];
+            let slope = (self.slope[0][i] + self.slope[1][i] * inverse) * inverse;
+            let g = sum.gradient.get(i) - slope * self.offset.get(i);
+            sum.gradient.set(i, g);
+        }
+    }
+}
+
+impl Segment {
+    /// Adds `½ ∫ l⁻³ ds`, and its gradient to both corners; the start is then done with.
+    #[inline(always)]
+    fn add_integral<const L: usize>(
+        &self,
+        start: &mut Corner<L>,
+        end: &mut Corner<L>,
+        sum: &mut ScalarLanes<L>,
+    ) {
+        let (half, squared) = (0.5 * self.length, self.length * self.length);
+        let (top, bottom) = self.quotient(start, end);
+        for i in 0..L {
+            // Both quotients by one division.
+            let both = 1.0 / (end.distance[i] * bottom[i]);
+            let inverse = bottom[i] * both;
+            let w = top[i] * (end.distance[i] * both);
+            let value = half * w * (start.inverse[i] + inverse);
+            let slope = half * w * (start.inverse[i] * inverse) * (1.0 + squared * w);
+            end.inverse[i] = inverse;
+            end.slope[0][i] = slope;
+            end.slope[1][i] = value;
+            start.slope[0][i] += slope;
+            start.slope[1][i] += value;
+            sum.value[i] += value;
+        }
+        start.add_slope(sum);
+    }
+
+    /// Above and below the line of `w`.
+    #[inline(always)]
+    fn quotient<const L: usize>(&self, start: &Corner<L>, end: &Corner<L>) -> ([f32; L], [f32; L]) {
+        let squared = self.length * self.length;
+        let (mut top, mut bottom) = ([1.0; L], [0.0; L]);
+        let mut dot = [0.0; L];
+        let mut is_any_beside = false;
+        for i in 0..L {
+            dot[i] = start.half_squared[i] + end.half_squared[i] - 0.5 * squared;
+            bottom[i] = start.distance[i] * end.distance[i] + dot[i];
+            is_any_beside |= dot[i] < 0.0;
+        }
+        if is_any_beside {
+            let edge = self.end - self.start;
+            for i in 0..L {
+                let area = start.offset.get(i).cross(edge);
+                let area_squared = area.dot(area).max(FLOOR_SQUARED * squared);
+                let is_beside = dot[i] < 0.0;
+                top[i] = if is_beside { bottom[i] - 2.0 * dot[i] } else { 1.0 };
+                bottom[i] = if is_beside { area_squared } else { bottom[i] };
+            }
+        }
+        (top, bottom)
     }
 
     fn integral_jet(&self, x: DVec3) -> Jet {
-        let along = self.along.as_dvec3();
+        let along = (self.end - self.start).as_dvec3().normalize();
         let xi = x - self.start.as_dvec3();
         let before = Jet::linear(along.dot(xi), along);
         let h2 = floored(Jet::length_squared(xi) - before * before);
@@ -395,6 +462,32 @@ mod tests {
         let ends = vec![Vec3::new(-1000.0, 0.0, 0.0), Vec3::new(1000.0, 0.0, 0.0)];
         let d = value(&CurveDistance::new(ends, false), Vec3::new(3.0, 0.6, 0.8));
         assert!((d - 1.0).abs() < 1e-4, "{d}");
+    }
+
+    /// Beside segments and beyond their ends, near and far, with a corner that is there twice.
+    #[test]
+    fn a_curve_has_the_value_and_slope_of_its_jet() {
+        let mut corners = ring(7);
+        corners.insert(3, corners[3]);
+        let (open, closed) =
+            (CurveDistance::new(corners.clone(), false), CurveDistance::new(corners, true));
+        for k in 0..2000 {
+            let t = 0.618_034 * k as f32;
+            let (s, c) = (3.1 * t).sin_cos();
+            let away = 0.01 * 10_f32.powf(3.0 * (1.7 * t).sin().abs());
+            let lift = Vec3::new((5.3 * t).sin(), (4.7 * t).cos(), (2.9 * t).sin());
+            let x = Vec3::new(0.9 * c, 0.9 * s, 0.0) + away * lift;
+            for curve in [&open, &closed] {
+                let found = curve.eval(&Lanes::<1>::gather(&[x], &[0]));
+                let jet = curve.jet(x.as_dvec3());
+                let (d, slope) = (jet.value as f32, jet.gradient.as_vec3());
+                if d > 0.01 {
+                    assert!((found.value[0] - d).abs() < 2e-5 * d, "{} {d} at {x}", found.value[0]);
+                    let wrong = found.gradient.get(0).distance(slope) / slope.length();
+                    assert!(wrong < 1e-4, "slope {slope} off by {wrong} at {x}");
+                }
+            }
+        }
     }
 
     #[test]

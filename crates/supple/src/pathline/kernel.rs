@@ -9,8 +9,9 @@ use crate::field::{Field, Influence, Motion, Phase, PosedField, Region};
 use crate::mesh::measure::Bounds;
 
 /// Points that go through a phase together: two registers full, since a field is a chain of waits and the second
-/// fills those of the first.
+/// fills those of the first. Curves fill the registers, and their waits, by themselves.
 const BLOCK: usize = 2 * WIDTH;
+const BLOCK_OF_CURVES: usize = WIDTH;
 
 /// Times within one step at which the four stages stand: start, middle, middle, end.
 const STAGE_TIME: [usize; 4] = [0, 1, 1, 2];
@@ -233,7 +234,11 @@ impl WithSimd for Sweep<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Swept {
-        sweep::<BLOCK>(self)
+        if self.kernel.phase.fields.iter().any(|field| field.influence.has_curves()) {
+            sweep::<BLOCK_OF_CURVES>(self)
+        } else {
+            sweep::<BLOCK>(self)
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! Classical Runge–Kutta steps of order 4. [`Method::Fixed`] takes as many as it is told;
 //! [`Method::Adaptive`] chooses them from the embedded formula of order 3 that puts the velocity at the
 //! new point in the place of the last stage: its error estimate `1/6 |k₄ − k₅|` per time costs nothing, since
-//! `k₅` is the first stage of the next step. Sixteen points share their steps.
+//! `k₅` is the first stage of the next step. Sixteen points, or thirty-two, share their steps.
 //!
 //! The map of one step is injective while `h L ≤ 0.69`, L being a bound of `‖∂v/∂x‖`
 //! (`x + x²/2 + x³/6 + x⁴/24 < 1`); neither method takes a longer step, so a mesh that was not folded
@@ -20,7 +20,7 @@
 //!
 //! # Limits
 //!
-//! Sixteen neighbours in the order of the points share a step length, so an adaptive result depends
+//! Some neighbours in the order of the points share a step length, so an adaptive result depends
 //! on its neighbours within the tolerance, never on the thread count. For tools between two curves
 //! and masked tools L is sampled along some paths, not proven.
 //!

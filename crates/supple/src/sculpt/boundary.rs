@@ -419,9 +419,10 @@ impl BoundaryMap {
                 points[i] = x;
             }
         }
+        let (with_handle, with_middle) = (self.motion.carrier(time), self.middle.carrier(time));
         run.for_each(points, |i, x| match parts[i] {
-            Part::Handle => *x = self.motion.carry(*x, time),
-            Part::Middle if time > 0.0 => *x = self.middle.carry(*x, time),
+            Part::Handle => *x = with_handle(*x),
+            Part::Middle if time > 0.0 => *x = with_middle(*x),
             Part::Middle => *x = self.middle.rest(x.as_dvec3(), 1.0).0.as_vec3(),
             Part::Upper | Part::Lower | Part::Still => {}
         });
