@@ -22,7 +22,7 @@ use supple::{Asset, Run, zoo};
 use super::{Bench, Row, median_ms};
 
 /// Mean stretch over radius of the take.
-const STRETCH: f64 = 0.3;
+pub(super) const STRETCH: f64 = 0.3;
 /// Frames of the take, sixty a second, and ticks of each.
 const FRAMES: u32 = 60;
 const TICKS: u32 = 2;
@@ -423,10 +423,13 @@ fn herd(count: u32) -> anyhow::Result<Scene> {
     Ok(scene)
 }
 
-fn soften(scene: &mut Scene, factor: f64) {
+/// Makes all springs of a scene so many times as stiff.
+pub(super) fn soften(scene: &mut Scene, factor: f64) {
     for modifier in scene.assets.iter_mut().flat_map(|a| &mut a.modifiers) {
         if let Modifier::Secondary(params) = modifier {
-            params.flesh.stiffness = params.flesh.stiffness.map(|k| k * factor);
+            let flesh = &mut params.flesh;
+            let stiffness = flesh.stiffness.unwrap_or_else(|| flesh.preset.stiffness());
+            flesh.stiffness = Some(factor * stiffness);
         }
     }
 }

@@ -106,9 +106,14 @@ impl fmt::Display for Summary {
 impl fmt::Display for Flesh {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { stretch, moved, steps, cut_frames } = self;
-        write!(f, "flesh stretched up to {stretch:.2} radii, {moved} vertices, {steps} steps")?;
+        write!(
+            f,
+            "flesh stretched up to {stretch:.2} radii, {}",
+            counted(*moved, "vertex", "vertices")
+        )?;
+        write!(f, ", {}", counted(*steps, "step", "steps"))?;
         if *cut_frames > 0 {
-            write!(f, ", cut short in {cut_frames} frames")?;
+            write!(f, ", cut short in {}", counted(*cut_frames, "frame", "frames"))?;
         }
         Ok(())
     }
@@ -117,13 +122,19 @@ impl fmt::Display for Flesh {
 impl fmt::Display for Contact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { frames, deepest, projected, volume_change } = self;
-        write!(f, "in contact in {frames} frames, up to {deepest:.3} deep, ")?;
+        write!(f, "in contact in {}, ", counted(*frames, "frame", "frames"))?;
+        write!(f, "up to {deepest:.3} deep, ")?;
         write!(f, "which changed the volume by {}", percent(*volume_change))?;
         if *projected > 0 {
-            write!(f, ", {projected} vertices projected")?;
+            write!(f, ", {} projected", counted(*projected, "vertex", "vertices"))?;
         }
         Ok(())
     }
+}
+
+fn counted(n: impl Into<u64>, one: &str, many: &str) -> String {
+    let n = n.into();
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// With its sign, but for what is nothing to three digits.
@@ -164,6 +175,6 @@ mod tests {
         assert_eq!(cow.contact.clone().unwrap().frames, 1, "one frame touched");
         let line = cow.to_string();
         assert!(line.starts_with("volume error -0.200 %; flesh stretched up to 1.30"), "{line}");
-        assert!(line.contains("cut short in 1 frames; in contact in 1 frames"), "{line}");
+        assert!(line.contains("cut short in 1 frame; in contact in 1 frame"), "{line}");
     }
 }
