@@ -101,7 +101,12 @@ pub fn apply_refined(
         }
     };
     if added > 0 {
-        outcome.report.warnings.push(format!("{added} pairs of triangles intersect that did not"));
+        let pairs = if added == 1 {
+            "pair of triangles intersects"
+        } else {
+            "pairs of triangles intersect"
+        };
+        outcome.report.warnings.push(format!("{added} {pairs} that did not"));
     }
     *mesh = finer;
     Ok(outcome)
