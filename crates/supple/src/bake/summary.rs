@@ -98,8 +98,7 @@ impl fmt::Display for Summary {
         let flesh = self.flesh.as_ref().map(ToString::to_string);
         let contact = self.contact.as_ref().map(ToString::to_string);
         let parts: Vec<_> = [volume, flesh, contact].into_iter().flatten().collect();
-        f.write_str(if parts.is_empty() { "no volume" } else { "" })?;
-        f.write_str(&parts.join("; "))
+        if parts.is_empty() { f.write_str("no volume") } else { f.write_str(&parts.join("; ")) }
     }
 }
 

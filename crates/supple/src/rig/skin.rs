@@ -231,7 +231,9 @@ fn blended(matrices: &[Columns], (joints, weights): (&[u16], &[f32]), x: Vec3) -
         }
         total += weight;
     }
-    if total == 0.0 || !total.is_finite() { x } else { carried(&sum, x) * total.recip() }
+    // Of weights that add up to nothing, to less than can be divided by, or to no number there is no mean.
+    let share = total.recip();
+    if share.is_finite() && share != 0.0 { carried(&sum, x) * share } else { x }
 }
 
 #[inline(always)]
@@ -363,6 +365,15 @@ mod tests {
         let away = [Mat4::from_translation(Vec3::ONE)];
         for skinning in BOTH {
             assert_eq!(move_one(&away, &[], Vec3::X, skinning), Vec3::X);
+        }
+    }
+
+    #[test]
+    fn weights_that_cannot_be_divided_by_do_no_harm() {
+        let away = [Mat4::from_translation(Vec3::ONE), Mat4::from_rotation_x(1.0)];
+        for weight in [1e-40, -1e-45, f32::MAX, f32::INFINITY, f32::NAN] {
+            let row = [(0, weight), (1, weight)];
+            assert_eq!(move_one(&away, &row, Vec3::X, Skinning::Linear), Vec3::X, "{weight}");
         }
     }
 
