@@ -7,6 +7,7 @@
 pub mod asset;
 pub mod bake;
 pub mod field;
+pub mod flow;
 pub mod io;
 pub mod mesh;
 pub mod pathline;

@@ -1,0 +1,3 @@
+//! Recorded and analytic velocity over space and time.
+
+pub mod dataset;
