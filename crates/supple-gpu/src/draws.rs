@@ -243,7 +243,7 @@ fn kind_of(body: &Body<'_>, paint: &Paint, painted_alpha: bool) -> Kind {
     };
     let plain = paint.texture.is_none() && body.field.is_none() && body.wireframe.is_none();
     match paint.alpha {
-        _ if see_through || body.opacity < 1.0 => Kind::Transparent,
+        _ if see_through || paint.smoke || body.opacity < 1.0 => Kind::Transparent,
         Alpha::Mask(_) => Kind::Cutout,
         Alpha::Opaque | Alpha::Blend if plain => Kind::Plain,
         Alpha::Opaque | Alpha::Blend => Kind::Rich,
@@ -267,6 +267,7 @@ fn block(body: &Body<'_>, paint: &Paint, kind: Kind) -> Block {
         ),
         ..bytemuck::Zeroable::zeroed()
     };
+    block.extra.w = f32::from(paint.smoke);
     if let Some(wire) = body.wireframe {
         let [r, g, b] = wire.color;
         block.wire = Vec4::new(r, g, b, wire.opacity);

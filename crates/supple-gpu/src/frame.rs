@@ -30,6 +30,11 @@ const TAPS: [u32; 3] = [12, 14, 20];
 /// Share of the floor's light that is key light.
 const FLOOR_KEY_SHARE: f32 = 0.5;
 
+/// The background in the middle and at the edges of a picture.
+const LIGHT: [Vec4; 2] = [Vec4::new(0.90, 0.905, 0.915, 0.0), Vec4::new(0.64, 0.655, 0.68, 0.0)];
+const DARK: [Vec4; 2] =
+    [Vec4::new(0.010, 0.012, 0.016, 0.0), Vec4::new(0.002, 0.0025, 0.0035, 0.0)];
+
 /// How far the floor reaches, as a multiple of the scene's radius.
 pub(crate) const FLOOR_REL_RADIUS: f32 = 6.0;
 
@@ -190,6 +195,7 @@ impl Frame {
         let [w, h] = view.size.map(|s| s as f32);
         let perspective = matches!(camera.projection, Projection::Perspective { .. });
         let penumbra = PENUMBRA_REL_RADIUS * extent.radius;
+        let backdrop = if view.backdrop == Backdrop::Dark { DARK } else { LIGHT };
         Self {
             clip_from_world: clip_from_view * view_from_world,
             view_from_world,
@@ -214,8 +220,8 @@ impl Frame {
                 0.0,
             ),
             center: extent.center.extend(0.9 * FLOOR_REL_RADIUS * extent.radius),
-            backdrop_center: Vec4::new(0.90, 0.905, 0.915, 0.0),
-            backdrop_edge: Vec4::new(0.64, 0.655, 0.68, 0.0),
+            backdrop_center: backdrop[0],
+            backdrop_edge: backdrop[1],
             flags: Vec4::new(
                 f32::from(view.backdrop == Backdrop::Clear),
                 depth_terms[0],

@@ -109,7 +109,8 @@ impl Geometry {
         let normals = Normals::of(body);
         let separate = body.wireframe.is_some() || matches!(normals, Normals::Flat);
         let turn = Mat3::from_mat4(body.transform).inverse().transpose();
-        let source = Source { body, uv, normals: &normals, turn, colors: colors(body) };
+        let smoke = body.paint.smoke.then(|| smoke(body));
+        let source = Source { body, uv, normals: &normals, turn, colors: colors(body), smoke };
         let mut split = Split::new(mesh.positions.len());
         let mut geometry = Self { indices: mesh.triangles.clone(), ..Self::default() };
         geometry.vertices.reserve(mesh.positions.len());
@@ -171,6 +172,8 @@ struct Source<'a> {
     /// Turns normals into the scene.
     turn: Mat3,
     colors: Option<Vec<[u8; 4]>>,
+    /// Of smoke, in the place of texture coordinates: density face on, and what hides it.
+    smoke: Option<Vec<Vec2>>,
 }
 
 impl Source<'_> {
@@ -183,9 +186,10 @@ impl Source<'_> {
             Normals::Vertex(n) => n[i],
             Normals::Corner { values, index } => values[index[t][k] as usize],
         };
-        let uv = match self.uv {
-            Some(c) => pair(&c.values, c.triangles[t][k] as usize),
-            None => mesh.attributes.get(UV).map_or(Vec2::ZERO, |v| pair(v, i)),
+        let uv = match (&self.smoke, self.uv) {
+            (Some(smoke), _) => smoke[i],
+            (None, Some(c)) => pair(&c.values, c.triangles[t][k] as usize),
+            (None, None) => mesh.attributes.get(UV).map_or(Vec2::ZERO, |v| pair(v, i)),
         };
         Vertex {
             position: self.body.transform.transform_point3(positions[i]).to_array(),
@@ -213,6 +217,25 @@ fn colors(body: &Body<'_>) -> Option<Vec<[u8; 4]>> {
         Values::Vec3(v) => Some(v.iter().map(|c| c.extend(1.0).to_array().map(byte)).collect()),
         _ => None,
     }
+}
+
+/// Density face on and the product of the terms that hide it, of each vertex.
+fn smoke(body: &Body<'_>) -> Vec<Vec2> {
+    let attributes = &body.mesh.attributes;
+    let scalar = |name: &str| match attributes.get(name) {
+        Some(Values::Scalar(values)) => Some(values),
+        _ => None,
+    };
+    let hiding = ["shape", "curvature", "fade"].map(scalar);
+    let alpha = |i: usize| match attributes.get(COLOR) {
+        Some(Values::Vec4(colors)) => colors[i].w,
+        _ => 1.0,
+    };
+    let Some(density) = scalar("density") else {
+        return (0..body.mesh.positions.len()).map(|i| Vec2::new(alpha(i), 1.0)).collect();
+    };
+    let hidden = |i: usize| hiding.iter().flatten().map(|term| term[i]).product::<f32>();
+    density.iter().enumerate().map(|(i, &density)| Vec2::new(density, hidden(i))).collect()
 }
 
 /// Where the normals of a body come from, decided.

@@ -34,7 +34,7 @@ pub(crate) fn sheet(
     let looks_down = view.camera.back().dot(up) > 0.0;
     let is_flat = matches!(view.camera.projection, Projection::Orthographic { .. });
     let above = view.camera.eye.dot(up) > extent.floor && (looks_down || !is_flat);
-    if view.backdrop == Backdrop::Plain || !above {
+    if matches!(view.backdrop, Backdrop::Plain | Backdrop::Dark) || !above {
         return Geometry::default();
     }
     let (right, away) = heading(view);

@@ -42,6 +42,21 @@ fn key_arrives(position: vec3f, n: vec3f, toward: f32) -> f32 {
     return key_visibility(r, Spiral(0.5, vec2f(1.0, 0.0)), frame.taps.yz / 2u);
 }
 
+// Smoke scatters light to all sides; how it lies towards a light is just enough to tell folds apart.
+fn smoke_light(albedo: vec3f, n: vec3f, position: vec3f) -> vec3f {
+    var light = 0.5 * (frame.sky_color.rgb + frame.bounce_color.rgb);
+    for (var i = 0u; i < frame.counts.x; i++) {
+        let source = frame.lights[i];
+        let facing = abs(dot(n, source.towards.xyz));
+        var arrives = 1.0;
+        if i == KEY {
+            arrives = key_arrives(position, source.towards.xyz, 1.0);
+        }
+        light += (0.55 + 0.3 * facing) * arrives * source.color.rgb;
+    }
+    return albedo * light;
+}
+
 // Light and cover of a sheet. Seen at a slant it is longer to look through.
 fn sheet_light(f: Fragment, pixel: vec2f) -> vec4f {
     let c = unpack4x8unorm(f.color) * unpack4x8unorm(f.color);
@@ -49,6 +64,9 @@ fn sheet_light(f: Fragment, pixel: vec2f) -> vec4f {
     let m = Material(c.rgb, f32(f.surface & 63u) / 63.0, f32((f.surface >> 6u) & 3u) / 3.0);
     let position = world_position(pixel, distance_of(f.depth));
     let v = towards_eye(position);
+    if (f.surface & 255u) == 0u {
+        return vec4f(smoke_light(c.rgb, n, position), c.a);
+    }
     let slant = clamp(abs(dot(n, v)), 0.25, 1.0);
     let cover = 1.0 - pow(1.0 - c.a, 1.0 / slant);
     let towards_key = dot(n, frame.lights[KEY].towards.xyz);

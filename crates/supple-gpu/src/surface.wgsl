@@ -8,7 +8,7 @@ struct Body {
     field: vec4f,
     // colour and opacity of the wireframe
     wire: vec4f,
-    // width of the wireframe in pixels, number of contours, 1 for the floor
+    // width of the wireframe in pixels, number of contours, 1 for the floor, 1 for smoke
     extra: vec4f,
     // value and width, then colour, of each contour
     contours: array<vec4f, 16>,
@@ -84,7 +84,7 @@ fn seen_normal(normal: vec3f, front: bool) -> vec3f {
 // Colour and opacity of a body, before light.
 fn body_color(p: Placed) -> vec4f {
     var c = body.color * p.color;
-    if TEXTURED {
+    if TEXTURED && body.extra.w < 0.5 {
         c *= textureSample(base_texture, base_sampler, p.uv);
     }
     if MAPPED {
@@ -132,10 +132,11 @@ fn sketched(n: vec3f, color: vec3f) -> vec4u {
     return vec4u(whole(n), c.r << 8u | c.g, c.b << 8u | c.a);
 }
 
+// Smoke among transparent bodies has none, as the floor among the others.
 fn surface_bits() -> f32 {
     let rough = clamp(round(body.surface.x * 63.0), 1.0, 63.0);
     let metal = round(body.surface.y * 3.0);
-    return select((metal * 64.0 + rough) / 255.0, 0.0, body.extra.z > 0.5);
+    return select((metal * 64.0 + rough) / 255.0, 0.0, max(body.extra.z, body.extra.w) > 0.5);
 }
 
 @fragment

@@ -115,6 +115,7 @@ pub fn paints_of(asset: &Asset) -> (Vec<Paint>, Vec<String>) {
             metallic: m.metallic,
             roughness: m.roughness,
             alpha: m.alpha,
+            smoke: false,
         })
         .collect();
     (paints, warnings)

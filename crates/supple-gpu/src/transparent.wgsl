@@ -30,6 +30,14 @@ fn visible_samples(clip: vec4f, slope: vec2f, covered: u32) -> u32 {
     return visible & covered;
 }
 
+// Density at a slant (7.3), then what hides it: a bad triangle is not to show at a silhouette.
+fn smoke_cover(p: Placed, n: vec3f) -> f32 {
+    let v = towards_eye(world_position(p.clip.xy, distance_of(p.clip.z)));
+    let slant = max(abs(dot(n, v)), 0.03);
+    let thin = clamp(1.0 - p.uv.x, 1e-4, 1.0);
+    return (1.0 - pow(thin, 1.0 / slant)) * p.uv.y;
+}
+
 @fragment
 fn gather_samples(p: Placed, @builtin(sample_mask) covered: u32) {
     gather(p, covered);
@@ -44,7 +52,11 @@ fn gather(p: Placed, covered: u32) {
     let slope = vec2f(dpdx(p.clip.z), dpdy(p.clip.z));
     let n = seen_normal(p.normal, p.front);
     let c = body_color(p);
-    let color = clamp(vec4f(c.rgb, c.a * body.surface.w), vec4f(0.0), vec4f(1.0));
+    var cover = c.a * body.surface.w;
+    if body.extra.w > 0.5 {
+        cover = smoke_cover(p, n) * body.surface.w;
+    }
+    let color = clamp(vec4f(c.rgb, cover), vec4f(0.0), vec4f(1.0));
     let visible = visible_samples(p.clip, slope, covered);
     if visible == 0u || color.a < 0.0005 {
         return;

@@ -147,6 +147,8 @@ pub enum Backdrop {
     Plain,
     /// Nothing: the picture is transparent except for the subject and its shadow on the floor.
     Clear,
+    /// A dark background without a floor: for white smoke.
+    Dark,
 }
 
 /// A mesh in a picture.
@@ -237,6 +239,9 @@ pub struct Paint {
     pub roughness: f32,
     /// What the alpha of the colour means.
     pub alpha: Alpha,
+    /// Smoke: light is scattered to all sides, without gloss. How much is seen follows from the attributes of the
+    /// mesh, see [`Paint::smoke`].
+    pub smoke: bool,
 }
 
 impl Default for Paint {
@@ -247,11 +252,22 @@ impl Default for Paint {
             metallic: 0.0,
             roughness: 0.55,
             alpha: Alpha::Opaque,
+            smoke: false,
         }
     }
 }
 
 impl Paint {
+    /// Smoke of a colour, linear RGB.
+    ///
+    /// The vertex attribute `density` is its opacity seen face on; at a slant the way through it is longer,
+    /// `1 − (1 − density)^(1/|cos γ|)`. That is then multiplied with what hides it, the attributes `shape`, `curvature` and
+    /// `fade`. A mesh without `density` takes the alpha of its colours.
+    #[must_use]
+    pub fn smoke([r, g, b]: [f32; 3]) -> Self {
+        Self { color: [r, g, b, 1.0], alpha: Alpha::Blend, smoke: true, ..Self::default() }
+    }
+
     /// The default surface in another colour, sRGB as in a colour picker.
     #[must_use]
     pub fn srgb(r: u8, g: u8, b: u8) -> Self {

@@ -18,6 +18,7 @@ pub mod scene;
 pub mod sculpt;
 pub mod secondary;
 pub mod skinning;
+pub mod smoke;
 pub mod sparse;
 pub mod spring;
 pub mod zoo;

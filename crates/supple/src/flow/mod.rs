@@ -1,3 +1,336 @@
-//! Recorded and analytic velocity over space and time.
+//! Velocity over space and time: flows given by formulas, and recorded ones.
+//!
+//! # Method
+//!
+//! A [`Flow`] carries tracers ([`Flow::advance`]) from one time to another by Runge–Kutta steps
+//! ([`advect`]). A recorded flow is linear in time between two levels; steps are cut at every level they would
+//! cross ([`time`]), and again so that nothing moves farther than a cell, so that two levels are all that is in memory.
+//!
+//! On the sphere (longitude λ and latitude φ in degrees, velocity in metres a second), `λ' = u / (R cos φ)` and
+//! `φ' = v / R` with R = 6 371 000 m.
+//!
+//! # Limits
+//!
+//! Before the first level and after the last one the nearest holds, unless the record is a period.
+//!
+//! # Example
+//!
+//! ```
+//! use supple::Run;
+//! use supple::flow::{Flow, advect, analytic::Analytic};
+//!
+//! let flow = Flow::Analytic(Analytic::Uniform);
+//! let mut tracers = [advect::tracer([0.0; 3])];
+//! flow.advance([0.0, 2.0], &mut tracers, &Run::default())?;
+//! assert!((tracers[0][0] - 2.0).abs() < 1e-12);
+//! # Ok::<(), supple::flow::Unreadable>(())
+//! ```
 
+pub mod advect;
+pub mod analytic;
 pub mod dataset;
+pub mod grid;
+pub mod time;
+mod wide;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use self::advect::{BLOCK, Sampler, Tracer};
+use self::analytic::{Analytic, FormulaSampler};
+use self::grid::GridSampler;
+use self::time::Clock;
+use self::wide::{Plain, Wide, WithWide, widest};
+use crate::Run;
+
+/// Two neighbouring levels, ready to be sampled.
+#[derive(Clone, Debug)]
+pub enum Pair {
+    /// On a uniform or rectilinear grid.
+    Grid(grid::Pair),
+}
+
+impl Pair {
+    /// Cells crossed in a unit of time by what moves fastest.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        match self {
+            Self::Grid(pair) => pair.rate(),
+        }
+    }
+
+    /// Carries tracers in equal steps from one time to another, both between its levels.
+    fn advect(&self, to: Way<'_>, tracers: &mut [Tracer], run: &Run<'_>) {
+        match self {
+            Self::Grid(pair) => widest(OnGrid { pair, to, tracers, run }),
+        }
+    }
+}
+
+/// An integration on a grid.
+struct OnGrid<'a, 'r> {
+    pair: &'a grid::Pair,
+    to: Way<'a>,
+    tracers: &'a mut [Tracer],
+    run: &'a Run<'r>,
+}
+
+impl WithWide for OnGrid<'_, '_> {
+    fn with<W: Wide>(self, wide: W) {
+        let Self { pair, to, tracers, run } = self;
+        if pair.is_even_and_open() {
+            to.along(&GridSampler::<W, true>::new(pair, wide), tracers, run);
+        } else {
+            to.along(&GridSampler::<W, false>::new(pair, wide), tracers, run);
+        }
+    }
+}
+
+/// From one time to another in some steps, in a plane or on the sphere.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    times: [f64; 2],
+    steps: u32,
+    sphere: Option<&'a Sphere>,
+}
+
+impl Way<'_> {
+    fn along<S: Sampler>(self, sampler: &S, tracers: &mut [Tracer], run: &Run<'_>) {
+        match self.sphere {
+            None => advect::advect(sampler, self.times, self.steps, tracers, run),
+            Some(sphere) => {
+                let sampler = OnSphere { sampler, sphere: *sphere };
+                advect::advect(&sampler, self.times, self.steps, tracers, run);
+            }
+        }
+    }
+}
+
+/// Radius of the earth, in metres.
+pub const EARTH_RADIUS: f64 = 6_371_000.0;
+
+/// Longitude and latitude in degrees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sphere {
+    /// Metres a velocity of one covers in a unit of the record's time: 86400 for metres a second and days.
+    pub metres: f64,
+    /// The same for the third axis, in its own units.
+    pub upward: f64,
+}
+
+struct OnSphere<'a, S> {
+    sampler: &'a S,
+    sphere: Sphere,
+}
+
+impl<S: Sampler> Sampler for OnSphere<'_, S> {
+    #[inline(always)]
+    fn sample(&self, x: &[[f64; 4]; BLOCK], t: f64, cells: &mut [u32; BLOCK]) -> [[f64; 4]; BLOCK] {
+        let mut v = self.sampler.sample(x, t, cells);
+        let degrees = self.sphere.metres * (180.0 / std::f64::consts::PI) / EARTH_RADIUS;
+        for i in 0..BLOCK {
+            let cos = libm::cos(x[i][1].to_radians());
+            v[i][0] *= degrees / cos.max(1e-6);
+            v[i][1] *= degrees;
+            v[i][2] *= self.sphere.upward;
+        }
+        v
+    }
+}
+
+/// Who can hand over the levels of a recording, two at a time.
+pub trait Levels: Send + Sync + fmt::Debug {
+    /// Two levels, by their numbers, with the times at which they stand.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`] if one cannot be read.
+    fn pair(&self, levels: [usize; 2], times: [f64; 2], run: &Run<'_>) -> Result<Pair, Unreadable>;
+
+    /// The box around the grid.
+    fn bounds(&self) -> [[f64; 3]; 2];
+}
+
+/// A level that could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("level {level} of the flow cannot be read")]
+pub struct Unreadable {
+    /// Its number, from 0.
+    pub level: usize,
+    /// Why.
+    #[source]
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// A flow on levels over time.
+#[derive(Debug)]
+pub struct Recorded {
+    clock: Clock,
+    levels: Box<dyn Levels>,
+    sphere: Option<Sphere>,
+    /// Pairs used last. Reading ahead or again changes no bits.
+    at_hand: Mutex<Vec<([usize; 2], Arc<Pair>)>>,
+}
+
+/// Pairs kept: that of now, and that of a partial step beyond it.
+const AT_HAND: usize = 2;
+
+impl Recorded {
+    /// A recording whose levels stand at the times of a clock.
+    #[must_use]
+    pub fn new(clock: Clock, levels: Box<dyn Levels>, sphere: Option<Sphere>) -> Self {
+        Self { clock, levels, sphere, at_hand: Mutex::default() }
+    }
+
+    /// When its levels stand.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn pair(&self, piece: &time::Piece, run: &Run<'_>) -> Result<Arc<Pair>, Unreadable> {
+        let mut at_hand = self.at_hand.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // A recorded period stands at other times when it comes again.
+        let is_same = |known: &([usize; 2], Arc<Pair>)| {
+            let Pair::Grid(pair) = &*known.1;
+            known.0 == piece.levels && pair.times() == piece.times
+        };
+        if let Some(known) = at_hand.iter().position(is_same) {
+            return Ok(Arc::clone(&at_hand[known].1));
+        }
+        let pair = Arc::new(self.levels.pair(piece.levels, piece.times, run)?);
+        at_hand.truncate(AT_HAND - 1);
+        at_hand.insert(0, (piece.levels, Arc::clone(&pair)));
+        Ok(pair)
+    }
+}
+
+/// A velocity over space and time.
+#[derive(Debug)]
+pub enum Flow {
+    /// Given by a formula.
+    Analytic(Analytic),
+    /// Read from files.
+    Recorded(Recorded),
+}
+
+/// Most steps within one stretch of time: beyond, something is wrong with the data.
+const MOST_STEPS: f64 = 10_000.0;
+
+impl Flow {
+    /// Carries tracers from one time to another; backwards if the second is earlier. Those that leave the fluid stay
+    /// where they left it and are dead.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`] if a level cannot be read.
+    pub fn advance(
+        &self,
+        [from, to]: [f64; 2],
+        tracers: &mut [Tracer],
+        run: &Run<'_>,
+    ) -> Result<(), Unreadable> {
+        let steps = |rate: f64, from: f64, to: f64| {
+            ((to - from).abs() * rate - 1e-9).ceil().clamp(1.0, MOST_STEPS) as u32
+        };
+        match self {
+            Self::Analytic(formula) => {
+                let way =
+                    Way { times: [from, to], steps: steps(formula.rate(), from, to), sphere: None };
+                way.along(&FormulaSampler(*formula), tracers, run);
+            }
+            Self::Recorded(recorded) => {
+                for piece in recorded.clock.pieces(from, to) {
+                    let pair = recorded.pair(&piece, run)?;
+                    let rate = pair.rate() * recorded.scale();
+                    let way = Way {
+                        times: [piece.from, piece.to],
+                        steps: steps(rate, piece.from, piece.to),
+                        sphere: recorded.sphere.as_ref(),
+                    };
+                    pair.advect(way, tracers, run);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Velocity at some places, and the share of fluid there.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`] if a level cannot be read.
+    pub fn velocities(
+        &self,
+        places: &[[f64; 3]],
+        t: f64,
+        run: &Run<'_>,
+    ) -> Result<Vec<[f64; 4]>, Unreadable> {
+        match self {
+            Self::Analytic(formula) => Ok(sampled(&FormulaSampler(*formula), places, t, None)),
+            Self::Recorded(recorded) => {
+                let piece = recorded.clock.pieces(t, t)[0];
+                let sphere = recorded.sphere;
+                match &*recorded.pair(&piece, run)? {
+                    Pair::Grid(pair) => {
+                        let sampler = GridSampler::<Plain, false>::new(pair, Plain);
+                        Ok(sampled(&sampler, places, t, sphere))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first and the last recorded time; `None` for formulas, which hold for ever.
+    #[must_use]
+    pub fn span(&self) -> Option<[f64; 2]> {
+        match self {
+            Self::Analytic(_) => None,
+            Self::Recorded(recorded) => Some(recorded.clock.span()),
+        }
+    }
+
+    /// The box in which there is a flow worth looking at.
+    #[must_use]
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        match self {
+            Self::Analytic(formula) => formula.bounds(),
+            Self::Recorded(recorded) => recorded.levels.bounds(),
+        }
+    }
+}
+
+impl Recorded {
+    /// How much faster the grid is crossed than its numbers say.
+    fn scale(&self) -> f64 {
+        let degrees = (180.0 / std::f64::consts::PI) / EARTH_RADIUS;
+        // Towards the poles meridians are closer: an allowance up to latitude 80.
+        self.sphere.map_or(1.0, |sphere| (sphere.metres * degrees * 6.0).max(sphere.upward))
+    }
+}
+
+/// One sample a place.
+fn sampled<S: Sampler>(
+    sampler: &S,
+    places: &[[f64; 3]],
+    t: f64,
+    sphere: Option<Sphere>,
+) -> Vec<[f64; 4]> {
+    let mut velocities = Vec::with_capacity(places.len());
+    for block in places.chunks(BLOCK) {
+        let mut x = [[0.0; 4]; BLOCK];
+        for (x, place) in x.iter_mut().zip(block) {
+            *x = advect::tracer(*place);
+        }
+        let mut cells = [0; BLOCK];
+        let v = match sphere {
+            None => sampler.sample(&x, t, &mut cells),
+            Some(sphere) => OnSphere { sampler, sphere }.sample(&x, t, &mut cells),
+        };
+        velocities.extend_from_slice(&v[..block.len()]);
+    }
+    velocities
+}

@@ -16,6 +16,7 @@ pub mod take;
 pub mod uri;
 pub mod usd;
 pub mod vtk;
+pub mod vtp;
 
 pub(crate) mod color;
 mod error;

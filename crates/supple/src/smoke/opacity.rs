@@ -1,0 +1,517 @@
+//! How much smoke there is at each vertex of a streak surface, and its normals.
+//!
+//! # Method
+//!
+//! A triangle carries the particles it was born with, so it is the thinner the larger it grows. Four terms are
+//! multiplied (7.9):
+//!
+//! - density (7.3) `1 − exp(−k / area)`, seen face on; `k` is an area that follows from the wanted opacity of fresh
+//!   smoke ([`particles`]). Seen at an angle γ the way through it is `1/|cos γ|` as long: the renderer's part.
+//! - shape (7.6) `(4 area / (√3 max{d₀d₁, d₁d₂, d₂d₀}))^s`: the shortest edge over the radius of the circumcircle,
+//!   1 for an equilateral triangle, 0.816 at most where a square cell is cut in two.
+//! - curvature (7.7) `1 − b max |n · eᵢ|` over the edges at a vertex.
+//! - fade (7.8), 1 for young smoke, 0 at the age at which a column is released again.
+//!
+//! Density and shape of a vertex are the least of its triangles. Squares are compared, so that there is one root a
+//! vertex and none a triangle.
+//!
+//! # Where we differ from the thesis
+//!
+//! - (7.3) itself, not its linearisation (7.5), which is there with [`Opacity::linear`]: it needs no clamp, and two
+//!   sheets in one place look like one with the smoke of both.
+//! - The triangles at the seeds grow from nothing between two releases, with their smoke in proportion: with
+//!   constant `k` they would flicker. They have no say in the shape.
+//! - What joins the newest column to the oldest, columns not yet released, and triangles with a vertex that left
+//!   the fluid do not exist: not for minima, nor for normals, nor for the neighbours of a vertex.
+//!
+//! # Limits
+//!
+//! Where the flow runs along the seed line the strip has no area: density is 1 there, and shape hides it. Places are
+//! compared in 32 bits, relative to the middle of the seeds.
+//!
+//! # References
+//!
+//! W. von Funck, T. Weinkauf, H. Theisel, H.-P. Seidel: Smoke Surfaces, IEEE TVCG 14(6), 2008.
+
+use pulp::{Simd, WithSimd};
+use serde::{Deserialize, Serialize};
+
+use crate::Run;
+
+/// How the terms of the opacity are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Opacity {
+    /// Opacity of fresh smoke seen face on, from 0 to 1. 1 makes all of it dense: the other terms alone are seen.
+    pub fresh: f32,
+    /// Exponent `s` of the shape of triangles; 0 switches it off, the thesis took ½ to 1.
+    pub shape: f32,
+    /// Factor `b` of the curvature; 0 switches it off, the thesis took 2.
+    pub curvature: f32,
+    /// Share of its life after which smoke begins to fade; 0 is the thesis, 1 is never.
+    pub fade: f32,
+    /// The linearised density (7.5) of the thesis, `min(1, k / area)`.
+    pub linear: bool,
+}
+
+impl Default for Opacity {
+    fn default() -> Self {
+        Self { fresh: 0.35, shape: 0.5, curvature: 1.0, fade: 0.5, linear: false }
+    }
+}
+
+impl Opacity {
+    /// Optical depth of fresh smoke, face on.
+    #[must_use]
+    pub fn depth(&self) -> f64 {
+        let fresh = f64::from(self.fresh).clamp(0.0, 1.0);
+        if self.linear { fresh } else { -libm::log1p(-fresh.min(1.0 - 1e-12)) }
+    }
+
+    /// Fade (7.8) at a share of a column's life.
+    #[must_use]
+    pub fn fade_at(&self, life: f64) -> f32 {
+        let from = f64::from(self.fade.clamp(0.0, 1.0));
+        let gone = if life > from { (life - from) / (1.0 - from).max(1e-9) } else { 0.0 };
+        (1.0 - gone).clamp(0.0, 1.0) as f32
+    }
+}
+
+/// `k`, an area: the optical depth of fresh smoke times half of what a cell of seed line sweeps between releases,
+/// `τ₀ ½ median |Δs × v| Δt`. The second number is the share of the line along which the flow runs.
+#[must_use]
+pub fn particles(
+    opacity: &Opacity,
+    seeds: &[[f64; 3]],
+    velocities: &[[f64; 3]],
+    dt: f64,
+) -> (f64, f64) {
+    let mut swept: Vec<f64> = seeds
+        .windows(2)
+        .zip(velocities)
+        .map(|(ends, v)| {
+            let s = [0, 1, 2].map(|c| ends[1][c] - ends[0][c]);
+            let cross =
+                [s[1] * v[2] - s[2] * v[1], s[2] * v[0] - s[0] * v[2], s[0] * v[1] - s[1] * v[0]];
+            let [cross, s, v] = [cross, s, *v].map(|a| a.iter().map(|c| c * c).sum::<f64>().sqrt());
+            if cross > 0.05 * s * v { cross } else { 0.0 }
+        })
+        .collect();
+    swept.sort_by(f64::total_cmp);
+    let along = swept.partition_point(|&area| area <= 0.0);
+    // The median of what sweeps an area at all.
+    let across = &swept[along..];
+    let median = across.get(across.len() / 2).copied().unwrap_or(0.0);
+    let share = if swept.is_empty() { 0.0 } else { along as f64 / swept.len() as f64 };
+    (opacity.depth() * 0.5 * median * dt.abs(), share)
+}
+
+/// A streak surface as columns, the oldest first.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    /// Vertices in a column; at least two.
+    pub rows: usize,
+    /// A column after the other: all x, all y, all z, then 1 for each vertex in the fluid and 0 for others.
+    pub columns: Vec<f32>,
+    /// Share of its life each column has behind it.
+    pub life: Vec<f64>,
+    /// How much of a whole strip the last one, at the seeds, is.
+    pub last_strip: f32,
+}
+
+/// Numbers a vertex in [`Shade`]: normal, density, shape, curvature, alpha.
+const CHANNELS: usize = 7;
+
+/// What [`shade`] finds: a column after the other, all values of a channel together.
+#[derive(Clone, Debug, Default)]
+pub struct Shade {
+    rows: usize,
+    values: Vec<f32>,
+    fade: Vec<f32>,
+}
+
+/// The terms at one vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Unit normal; zero where there is no triangle.
+    pub normal: [f32; 3],
+    /// (7.3), face on.
+    pub density: f32,
+    /// (7.6)
+    pub shape: f32,
+    /// (7.7)
+    pub curvature: f32,
+    /// (7.8)
+    pub fade: f32,
+    /// Their product (7.9); 0 where there is no triangle.
+    pub alpha: f32,
+}
+
+impl Shade {
+    /// The terms at a vertex.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex.
+    #[must_use]
+    pub fn at(&self, column: usize, row: usize) -> Terms {
+        let block = &self.values[column * CHANNELS * self.rows..];
+        let [x, y, z, density, shape, curvature, alpha] =
+            [0, 1, 2, 3, 4, 5, 6].map(|channel| block[channel * self.rows + row]);
+        let fade = self.fade[column];
+        Terms { normal: [x, y, z], density, shape, curvature, fade, alpha }
+    }
+}
+
+/// Normals and opacity of a streak surface; `k` is that of [`particles`]. `into` keeps its memory from call to call.
+pub fn shade(sheet: &Sheet, opacity: &Opacity, k: f64, into: &mut Shade, run: &Run<'_>) {
+    /// Columns a task takes: the strip before the first is computed twice.
+    const TASK: usize = 16;
+    let rows = sheet.rows;
+    let count = sheet.life.len();
+    into.rows = rows;
+    into.fade.clear();
+    into.fade.extend(sheet.life.iter().map(|&life| opacity.fade_at(life)));
+    into.values.resize(count * rows * CHANNELS, 0.0);
+    let (fade, arch) = (&into.fade, pulp::Arch::new());
+    run.for_each_piece(&mut into.values, TASK * rows * CHANNELS, |start, values| {
+        let first = start / (rows * CHANNELS);
+        arch.dispatch(Task { sheet, opacity, k: k as f32, first, fade, values });
+    });
+}
+
+struct Task<'a> {
+    sheet: &'a Sheet,
+    opacity: &'a Opacity,
+    k: f32,
+    first: usize,
+    fade: &'a [f32],
+    values: &'a mut [f32],
+}
+
+impl WithSimd for Task<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { sheet, opacity, k, first, fade, values } = self;
+        let rows = sheet.rows;
+        let mut before = Strip::new(rows);
+        let mut after = Strip::new(rows);
+        if first > 0 {
+            strip(sheet, first - 1, &mut before);
+        }
+        let mut vertex = Gathered::new(rows);
+        for (i, block) in values.chunks_exact_mut(rows * CHANNELS).enumerate() {
+            let column = first + i;
+            after.clear();
+            if column + 1 < sheet.life.len() {
+                strip(sheet, column, &mut after);
+            }
+            vertex.gather(&before, &after);
+            vertex.bend(sheet, column, &before, &after);
+            vertex.finish(opacity, k, fade[column], block);
+            std::mem::swap(&mut before, &mut after);
+        }
+    }
+}
+
+/// Large enough for no triangle to have a worse shape.
+const NONE: f32 = 4.0;
+
+/// The triangles between two columns; cell `j` stands at `j + 1`, with nothing before the first and after the last.
+/// The first triangle of a cell has an edge on the older column, the second on the newer.
+struct Strip {
+    /// Twice the vector area.
+    normal: [[Vec<f32>; 3]; 2],
+    /// Its square over the square of the share of smoke.
+    area: [Vec<f32>; 2],
+    /// Square of the shape.
+    shape: [Vec<f32>; 2],
+    /// 1 if it exists.
+    there: [Vec<f32>; 2],
+}
+
+impl Strip {
+    #[inline(always)]
+    fn new(rows: usize) -> Self {
+        let of = |value: f32| vec![value; rows + 1];
+        let pair = |value: f32| [of(value), of(value)];
+        let triple = || [of(0.0), of(0.0), of(0.0)];
+        Self { normal: [triple(), triple()], area: pair(0.0), shape: pair(NONE), there: pair(0.0) }
+    }
+
+    #[inline(always)]
+    fn clear(&mut self) {
+        for side in 0..2 {
+            for c in 0..3 {
+                self.normal[side][c].fill(0.0);
+            }
+            self.area[side].fill(0.0);
+            self.shape[side].fill(NONE);
+            self.there[side].fill(0.0);
+        }
+    }
+}
+
+/// One column of a sheet: x, y, z, alive.
+#[inline(always)]
+fn column_of(sheet: &Sheet, column: usize) -> [&[f32]; 4] {
+    let rows = sheet.rows;
+    let block = &sheet.columns[4 * rows * column..4 * rows * (column + 1)];
+    let (x, rest) = block.split_at(rows);
+    let (y, rest) = rest.split_at(rows);
+    let (z, alive) = rest.split_at(rows);
+    [x, y, z, alive]
+}
+
+/// The triangles between a column and the next newer one.
+#[inline(always)]
+fn strip(sheet: &Sheet, column: usize, into: &mut Strip) {
+    let is_last = column + 2 == sheet.life.len();
+    let share = if is_last { sheet.last_strip } else { 1.0 };
+    let smoke = 1.0 / (share * share).max(1e-12);
+    // While it grows, its shape says nothing.
+    let shape_counts = if share > 0.999_999 { 1.0 } else { 0.0 };
+    let (a, b) = (column_of(sheet, column), column_of(sheet, column + 1));
+    let n = sheet.rows - 1;
+    triangles([&a, &a, &b], [0, 1, 0], n, [smoke, shape_counts], into, 0);
+    triangles([&b, &a, &b], [0, 1, 1], n, [smoke, shape_counts], into, 1);
+}
+
+/// One triangle of each cell: corners from three columns, each at the cell's row or the next.
+#[inline(always)]
+fn triangles(
+    corners: [&[&[f32]; 4]; 3],
+    row: [usize; 3],
+    n: usize,
+    [smoke, shape_counts]: [f32; 2],
+    into: &mut Strip,
+    side: usize,
+) {
+    // One slice each, of one length: else the loop is not vectorised.
+    let [p, q, r] = [0, 1, 2].map(|i| [0, 1, 2, 3].map(|c| &corners[i][c][row[i]..row[i] + n]));
+    let [px, py, pz, pw] = p;
+    let [qx, qy, qz, qw] = q;
+    let [rx, ry, rz, rw] = r;
+    let [nx, ny, nz] = &mut into.normal[side];
+    let (nx, ny, nz) = (&mut nx[1..=n], &mut ny[1..=n], &mut nz[1..=n]);
+    let area = &mut into.area[side][1..=n];
+    let shape = &mut into.shape[side][1..=n];
+    let there = &mut into.there[side][1..=n];
+    for j in 0..n {
+        let [ux, uy, uz] = [qx[j] - px[j], qy[j] - py[j], qz[j] - pz[j]];
+        let [vx, vy, vz] = [rx[j] - px[j], ry[j] - py[j], rz[j] - pz[j]];
+        let [wx, wy, wz] = [rx[j] - qx[j], ry[j] - qy[j], rz[j] - qz[j]];
+        let alive = pw[j] * qw[j] * rw[j];
+        let [cx, cy, cz] = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
+        let square = cx * cx + cy * cy + cz * cz;
+        let d0 = ux * ux + uy * uy + uz * uz;
+        let d1 = vx * vx + vy * vy + vz * vz;
+        let d2 = wx * wx + wy * wy + wz * wz;
+        let (m0, m1, m2) = (d0 * d1, d1 * d2, d2 * d0);
+        let most = if m0 > m1 { m0 } else { m1 };
+        let most = if most > m2 { most } else { m2 };
+        // (7.6) squared: 16 area² / (3 max²), with `square` = 4 area².
+        let quality = 4.0 / 3.0 * square / (most + f32::MIN_POSITIVE);
+        nx[j] = alive * cx;
+        ny[j] = alive * cy;
+        nz[j] = alive * cz;
+        area[j] = alive * square * smoke;
+        shape[j] = if alive * shape_counts > 0.0 { quality } else { NONE };
+        there[j] = alive;
+    }
+}
+
+/// One column's vertices: what their triangles say.
+struct Gathered {
+    normal: [Vec<f32>; 3],
+    area: Vec<f32>,
+    shape: Vec<f32>,
+    there: Vec<f32>,
+    /// The largest square of `n · e / |e|`, with `n` not yet of length one.
+    bend: Vec<f32>,
+}
+
+impl Gathered {
+    #[inline(always)]
+    fn new(rows: usize) -> Self {
+        let of = || vec![0.0; rows];
+        Self { normal: [of(), of(), of()], area: of(), shape: of(), there: of(), bend: of() }
+    }
+
+    /// A vertex has three triangles on either side: of the older column's, the first of its own cell and both of
+    /// the cell before; of the newer's, both of its own and the second of the cell before.
+    #[inline(always)]
+    fn gather(&mut self, before: &Strip, after: &Strip) {
+        let rows = self.area.len();
+        for c in 0..3 {
+            let sum = &mut self.normal[c][..rows];
+            let a0 = &after.normal[0][c][..=rows];
+            let a1 = &after.normal[1][c][..=rows];
+            let b0 = &before.normal[0][c][..=rows];
+            let b1 = &before.normal[1][c][..=rows];
+            for j in 0..rows {
+                sum[j] = (a0[j] + a0[j + 1] + a1[j]) + (b0[j + 1] + b1[j] + b1[j + 1]);
+            }
+        }
+        fold(&mut self.area, &before.area, &after.area, |a, b| if a > b { a } else { b });
+        fold(&mut self.shape, &before.shape, &after.shape, |a, b| if a < b { a } else { b });
+        fold(&mut self.there, &before.there, &after.there, |a, b| if a > b { a } else { b });
+    }
+
+    /// (7.7) over the edges at each vertex that have a triangle.
+    #[inline(always)]
+    fn bend(&mut self, sheet: &Sheet, column: usize, before: &Strip, after: &Strip) {
+        let rows = sheet.rows;
+        self.bend.fill(0.0);
+        let here = column_of(sheet, column);
+        let n = rows - 1;
+        // Along the column, up and down: the first triangle of the next strip, the second of the last.
+        self.edges(here, here, [0, 1], n, [&after.there[0], &before.there[1]], [1, 1]);
+        self.edges(here, here, [1, 0], n, [&after.there[0], &before.there[1]], [1, 1]);
+        if column + 1 < sheet.life.len() {
+            let next = column_of(sheet, column + 1);
+            self.edges(here, next, [0, 0], rows, [&after.there[0], &after.there[1]], [1, 0]);
+            self.edges(here, next, [1, 0], n, [&after.there[0], &after.there[1]], [1, 1]);
+        }
+        if column > 0 {
+            let last = column_of(sheet, column - 1);
+            self.edges(here, last, [0, 0], rows, [&before.there[0], &before.there[1]], [1, 0]);
+            self.edges(here, last, [0, 1], n, [&before.there[0], &before.there[1]], [1, 1]);
+        }
+    }
+
+    /// `n` edges from vertices of this column to those of another, each from some row on; an edge is there if one of
+    /// two triangles is.
+    #[inline(always)]
+    fn edges(
+        &mut self,
+        from: [&[f32]; 4],
+        to: [&[f32]; 4],
+        [i, k]: [usize; 2],
+        n: usize,
+        there: [&[f32]; 2],
+        at: [usize; 2],
+    ) {
+        let [ax, ay, az] = [0, 1, 2].map(|c| &from[c][i..i + n]);
+        let [bx, by, bz] = [0, 1, 2].map(|c| &to[c][k..k + n]);
+        let [nx, ny, nz] = [0, 1, 2].map(|c| &self.normal[c][i..i + n]);
+        let (t0, t1) = (&there[0][at[0]..at[0] + n], &there[1][at[1]..at[1] + n]);
+        let bend = &mut self.bend[i..i + n];
+        for j in 0..n {
+            let [ex, ey, ez] = [bx[j] - ax[j], by[j] - ay[j], bz[j] - az[j]];
+            let along = nx[j] * ex + ny[j] * ey + nz[j] * ez;
+            let length = ex * ex + ey * ey + ez * ez;
+            let square = (t0[j] + t1[j]) * 0.5 * along * along / (length + f32::MIN_POSITIVE);
+            let square = if t0[j] * t1[j] > 0.0 { square } else { 2.0 * square };
+            bend[j] = if square > bend[j] { square } else { bend[j] };
+        }
+    }
+
+    /// The terms, from what was gathered.
+    #[inline(always)]
+    fn finish(&self, opacity: &Opacity, k: f32, fade: f32, block: &mut [f32]) {
+        let rows = self.area.len();
+        let (nx, block) = block.split_at_mut(rows);
+        let (ny, block) = block.split_at_mut(rows);
+        let (nz, block) = block.split_at_mut(rows);
+        let (density, block) = block.split_at_mut(rows);
+        let (shape, block) = block.split_at_mut(rows);
+        let (curvature, alpha) = block.split_at_mut(rows);
+        let [gx, gy, gz] = [0, 1, 2].map(|c| &self.normal[c][..rows]);
+        let (area, quality) = (&self.area[..rows], &self.shape[..rows]);
+        let (there, bend) = (&self.there[..rows], &self.bend[..rows]);
+        let (b, s, linear) = (opacity.curvature, opacity.shape, opacity.linear);
+        let all = opacity.fresh >= 1.0;
+        for j in 0..rows {
+            let square = gx[j] * gx[j] + gy[j] * gy[j] + gz[j] * gz[j];
+            let inverse = 1.0 / (square + f32::MIN_POSITIVE).sqrt();
+            nx[j] = inverse * gx[j];
+            ny[j] = inverse * gy[j];
+            nz[j] = inverse * gz[j];
+            // `area` holds four times the square.
+            let depth = k / (0.5 * area[j].sqrt() + f32::MIN_POSITIVE);
+            let clamped = if depth < 1.0 { depth } else { 1.0 };
+            let thin = if linear { clamped } else { 1.0 - exp_minus(depth) };
+            density[j] = if all { 1.0 } else { thin };
+            let bent = 1.0 - b * (bend[j].sqrt() * inverse);
+            let bent = if bent > 0.0 { bent } else { 0.0 };
+            curvature[j] = if bent < 1.0 { bent } else { 1.0 };
+            shape[j] = if quality[j] < 1.0 { quality[j] } else { 1.0 };
+        }
+        power(shape, 0.5 * s);
+        for j in 0..rows {
+            alpha[j] = there[j] * density[j] * shape[j] * curvature[j] * fade;
+        }
+    }
+}
+
+/// The first of a vertex' triangles by some order.
+#[inline(always)]
+fn fold(
+    out: &mut [f32],
+    before: &[Vec<f32>; 2],
+    after: &[Vec<f32>; 2],
+    first: impl Fn(f32, f32) -> f32,
+) {
+    let rows = out.len();
+    let out = &mut out[..rows];
+    let (a0, a1) = (&after[0][..=rows], &after[1][..=rows]);
+    let (b0, b1) = (&before[0][..=rows], &before[1][..=rows]);
+    for j in 0..rows {
+        let newer = first(first(a0[j], a0[j + 1]), a1[j]);
+        let older = first(first(b0[j + 1], b1[j]), b1[j + 1]);
+        out[j] = first(newer, older);
+    }
+}
+
+/// `xᵖ` of numbers from 0 to 1.
+#[inline(always)]
+fn power(x: &mut [f32], p: f32) {
+    if p == 0.0 {
+        x.fill(1.0);
+    } else if p == 0.25 {
+        x.iter_mut().for_each(|x| *x = x.sqrt().sqrt());
+    } else if p == 0.5 {
+        x.iter_mut().for_each(|x| *x = x.sqrt());
+    } else {
+        for x in x {
+            let y = if *x > 1e-30 { *x } else { 1e-30 };
+            *x = exp_minus(-p * ln(y));
+        }
+    }
+}
+
+/// `e⁻ˣ` for x ≥ 0 to about 2 of the last digits, without a call: `2ⁿ` times a polynomial on ±½ ln 2.
+#[inline(always)]
+fn exp_minus(x: f32) -> f32 {
+    /// Rounds to whole numbers when added.
+    const ROUND: f32 = 12_582_912.0;
+    let x = if x < 87.0 { x } else { 87.0 };
+    let turns = -x * std::f32::consts::LOG2_E + ROUND;
+    let n = turns - ROUND;
+    // ln 2 in two parts, so that the product is exact.
+    let r = -x - n * 0.693_359_4 + n * 2.121_944_4e-4;
+    let poly = 1.0
+        + r * (1.0
+            + r * (0.5
+                + r * (0.166_666_67 + r * (0.041_666_52 + r * (0.008_369_1 + r * 0.001_380_2)))));
+    let scale = f32::from_bits((turns.to_bits().wrapping_add(127)) << 23);
+    poly * scale
+}
+
+/// The natural logarithm of a positive number.
+#[inline(always)]
+fn ln(x: f32) -> f32 {
+    let bits = x.to_bits();
+    // Mantissa within [√½, √2).
+    let exponent = (bits.wrapping_sub(0x3f35_04f3) as i32) >> 23;
+    let m = f32::from_bits(bits.wrapping_sub((exponent << 23) as u32)) - 1.0;
+    // atanh series: ln(1 + m) = 2 atanh(m / (2 + m)).
+    let s = m / (2.0 + m);
+    let z = s * s;
+    let series =
+        2.0 * s * (1.0 + z * (0.333_333_34 + z * (0.2 + z * (0.142_857_15 + z * 0.111_1))));
+    series + exponent as f32 * std::f32::consts::LN_2
+}
