@@ -11,6 +11,7 @@ pub(crate) mod new;
 pub(crate) mod remesh;
 pub(crate) mod render;
 pub(crate) mod skin;
+pub(crate) mod smoke;
 pub(crate) mod zoo;
 
 use std::path::Path;
@@ -42,6 +43,7 @@ pub(crate) enum Command {
     Deform(deform::Args),
     Remesh(remesh::Args),
     Skin(skin::Args),
+    Smoke(smoke::Args),
     Info(info::Args),
     Check(check::Args),
     Render(render::Args),

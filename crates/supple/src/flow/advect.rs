@@ -15,6 +15,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::wide::{Wide, WithWide, widest};
 use crate::Run;
 
 /// Tracers that take a step together.
@@ -53,7 +54,13 @@ pub trait Sampler: Sync {
     /// four places and one time. `cells` is where each was found last; who does not search leaves it alone.
     ///
     /// Must be `#[inline(always)]`, with all that it calls, to be compiled for the widest registers.
-    fn sample(&self, x: &[[f64; 4]; BLOCK], t: f64, cells: &mut [u32; BLOCK]) -> [[f64; 4]; BLOCK];
+    fn sample<W: Wide>(
+        &self,
+        wide: W,
+        x: &[[f64; 4]; BLOCK],
+        t: f64,
+        cells: &mut [u32; BLOCK],
+    ) -> [[f64; 4]; BLOCK];
 }
 
 /// Carries tracers from one time to another in equal steps; returns how many died.
@@ -64,14 +71,30 @@ pub fn advect<S: Sampler>(
     tracers: &mut [Tracer],
     run: &Run<'_>,
 ) {
-    let arch = pulp::Arch::new();
-    let steps = steps.max(1);
-    run.for_each_piece(tracers, TASK, |_, tracers| {
-        arch.dispatch(Sweep { sampler, from, to, steps, tracers });
-    });
+    let times = [from, to];
+    widest(Advect { sampler, times, steps: steps.max(1), tracers, run });
 }
 
-struct Sweep<'a, S> {
+struct Advect<'a, 'r, S> {
+    sampler: &'a S,
+    times: [f64; 2],
+    steps: u32,
+    tracers: &'a mut [Tracer],
+    run: &'a Run<'r>,
+}
+
+impl<S: Sampler> WithWide for Advect<'_, '_, S> {
+    fn with<W: Wide>(self, wide: W) {
+        let Self { sampler, times: [from, to], steps, tracers, run } = self;
+        let arch = pulp::Arch::new();
+        run.for_each_piece(tracers, TASK, |_, tracers| {
+            arch.dispatch(Sweep { wide, sampler, from, to, steps, tracers });
+        });
+    }
+}
+
+struct Sweep<'a, W, S> {
+    wide: W,
     sampler: &'a S,
     from: f64,
     to: f64,
@@ -79,7 +102,7 @@ struct Sweep<'a, S> {
     tracers: &'a mut [Tracer],
 }
 
-impl<S: Sampler> WithSimd for Sweep<'_, S> {
+impl<W: Wide, S: Sampler> WithSimd for Sweep<'_, W, S> {
     type Output = ();
 
     #[inline(always)]
@@ -96,7 +119,13 @@ impl<S: Sampler> WithSimd for Sweep<'_, S> {
                 *cell = (x[3] - 1.0) as u32;
             }
             for k in 0..self.steps {
-                step(self.sampler, &mut x, self.from + f64::from(k) * h, h, &mut cells);
+                step(
+                    (self.wide, self.sampler),
+                    &mut x,
+                    self.from + f64::from(k) * h,
+                    h,
+                    &mut cells,
+                );
             }
             for i in 0..BLOCK {
                 x[i][3] = if is_alive(&x[i]) { 1.0 + f64::from(cells[i]) } else { 0.0 };
@@ -108,41 +137,38 @@ impl<S: Sampler> WithSimd for Sweep<'_, S> {
 
 /// One step of a block. The fourth number of the places only says who is alive.
 #[inline(always)]
-fn step<S: Sampler>(
-    sampler: &S,
+fn step<W: Wide, S: Sampler>(
+    (w, sampler): (W, &S),
     x: &mut [[f64; 4]; BLOCK],
     t: f64,
     h: f64,
     cells: &mut [u32; BLOCK],
 ) {
     let mut slope = [[0.0_f64; 4]; BLOCK];
-    let mut sum = [[0.0_f64; 4]; BLOCK];
-    let mut fluid = [1.0_f64; BLOCK];
+    let mut sum = [w.splat(0.0); BLOCK];
+    // The fourth number of this is the least share of fluid met.
+    let mut least = [w.splat(1.0); BLOCK];
     for stage in 0..4 {
         let reach = REACH[stage] * h;
         let mut at = *x;
         for i in 0..BLOCK {
-            for c in 0..4 {
-                at[i][c] = x[i][c] + reach * slope[i][c];
-            }
+            let ahead = w.mul(w.splat(reach), w.four(&slope[i]));
+            at[i] = w.numbers(w.add(w.four(&x[i]), ahead));
         }
-        slope = sampler.sample(&at, t + reach, cells);
+        slope = sampler.sample(w, &at, t + reach, cells);
         for i in 0..BLOCK {
-            fluid[i] = if slope[i][3] < fluid[i] { slope[i][3] } else { fluid[i] };
-            for c in 0..4 {
-                sum[i][c] += WEIGHT[stage] * slope[i][c];
-            }
+            let here = w.four(&slope[i]);
+            least[i] = w.min(here, least[i]);
+            sum[i] = w.add(sum[i], w.mul(w.splat(WEIGHT[stage]), here));
         }
     }
     for i in 0..BLOCK {
-        let mut next = [0.0; 4];
-        for c in 0..4 {
-            next[c] = x[i][c] + h * sum[i][c];
-        }
+        let mut next = w.numbers(w.add(w.four(&x[i]), w.mul(w.splat(h), sum[i])));
         next[3] = x[i][3];
         // Comparisons with NaN are false: what is not finite dies, too.
-        let moves = fluid[i] >= LEAST_FLUID && (next[0] + next[1] + next[2]).abs() < f64::INFINITY;
+        let finite = (next[0] + next[1] + next[2]).abs() < f64::INFINITY;
+        let moves = finite & (w.numbers(least[i])[3] >= LEAST_FLUID) & is_alive(&x[i]);
         let stays = [x[i][0], x[i][1], x[i][2], 0.0];
-        x[i] = if moves && is_alive(&x[i]) { next } else { stays };
+        x[i] = if moves { next } else { stays };
     }
 }

@@ -25,6 +25,7 @@ use std::f64::consts::PI;
 use serde::{Deserialize, Serialize};
 
 use super::advect::{BLOCK, Sampler};
+use super::wide::Wide;
 
 /// A flow with a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -247,7 +248,13 @@ pub(super) struct FormulaSampler(pub(super) Analytic);
 
 impl Sampler for FormulaSampler {
     #[inline(always)]
-    fn sample(&self, x: &[[f64; 4]; BLOCK], t: f64, _: &mut [u32; BLOCK]) -> [[f64; 4]; BLOCK] {
+    fn sample<W: Wide>(
+        &self,
+        _: W,
+        x: &[[f64; 4]; BLOCK],
+        t: f64,
+        _: &mut [u32; BLOCK],
+    ) -> [[f64; 4]; BLOCK] {
         let mut v = [[0.0; 4]; BLOCK];
         for i in 0..BLOCK {
             v[i] = self.0.velocity([x[i][0], x[i][1], x[i][2]], t);

@@ -16,6 +16,7 @@
 //! (`a_mask_is_outside_and_does_not_slow_its_neighbours`). A grid with one node in a direction is the same all along it.
 
 use super::advect::{BLOCK, LEAST_FLUID, Sampler};
+use super::dataset::{Grid, Level};
 use super::wide::Wide;
 use crate::Run;
 
@@ -199,28 +200,53 @@ impl Pair {
         let stored = [0, 1, 2].map(|a| count[a] + usize::from(repeats_first(&axes[a])));
         let [sx, sy, sz] = stored;
         let mut nodes = vec![[0.0_f32; 8]; sx * sy * sz];
-        let rates = {
-            let row_rate = |row: usize, out: &mut [[f32; 8]]| {
-                let (j, k) = (row % sy % count[1], row / sy % count[2]);
-                let from = (k * count[1] + j) * count[0];
-                let mut rate = 0.0_f64;
-                for (i, node) in out.iter_mut().enumerate() {
-                    let i = i % count[0];
-                    for (half, level) in node.chunks_exact_mut(4).zip(levels) {
-                        half.copy_from_slice(&known(level[from + i]));
-                        for (a, at) in [i, j, k].into_iter().enumerate() {
-                            rate = rate.max(f64::from(half[a].abs()) / axes[a].spacing_at(at));
-                        }
-                    }
-                }
-                rate
-            };
-            let mut rows: Vec<(&mut [[f32; 8]], f64)> =
-                nodes.chunks_mut(sx).map(|row| (row, 0.0)).collect();
-            run.for_each(&mut rows, |row, (out, rate)| *rate = row_rate(row, out));
-            rows.iter().fold(0.0_f64, |most, row| most.max(row.1))
+        let mut rows: Vec<(&mut [[f32; 8]], f64)> =
+            nodes.chunks_mut(sx).map(|row| (row, 0.0)).collect();
+        run.for_each(&mut rows, |row, (out, rate)| {
+            let at = [row % sy % count[1], row / sy % count[2]];
+            *rate = fill_row(&axes, levels, at, out);
+        });
+        let rate = rows.iter().fold(0.0_f64, |most, row| most.max(row.1));
+        Ok(Self { axes, stored, nodes, times, rate })
+    }
+
+    /// Two levels as readers hand them over, on one uniform or rectilinear grid; axes that run down are turned round.
+    ///
+    /// # Errors
+    ///
+    /// [`NotSampled`] if the grid is of another kind, or its coordinates make no axis.
+    pub fn of_levels(
+        levels: [&Level; 2],
+        times: [f64; 2],
+        periodic: [bool; 3],
+        run: &Run<'_>,
+    ) -> Result<Self, NotSampled> {
+        let mut nodes: [Vec<f64>; 3] = match &*levels[0].grid {
+            Grid::Uniform { dims, origin, spacing } => {
+                [0, 1, 2].map(|a| (0..dims[a]).map(|i| origin[a] + i as f64 * spacing[a]).collect())
+            }
+            Grid::Rectilinear { x, y, z } => [x.clone(), y.clone(), z.clone()],
+            other => return Err(NotSampled::Kind(other.name())),
         };
-        Ok(Self { axes, stored, nodes, times, rate: rates })
+        let count = [0, 1, 2].map(|a| nodes[a].len());
+        let down = [0, 1, 2].map(|a| count[a] > 1 && nodes[a][0] > nodes[a][count[a] - 1]);
+        for a in 0..3 {
+            if down[a] {
+                nodes[a].reverse();
+            }
+        }
+        let [x, y, z] = nodes;
+        let mut axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
+        for (axis, is_periodic) in axes.iter_mut().zip(periodic) {
+            if is_periodic {
+                *axis = axis.clone().periodic(None);
+            }
+        }
+        if down == [false; 3] {
+            return Ok(Self::new(axes, levels.map(|level| &level.velocity[..]), times, run)?);
+        }
+        let turned = levels.map(|level| turned(&level.velocity, count, down));
+        Ok(Self::new(axes, [&turned[0], &turned[1]], times, run)?)
     }
 
     /// The times of its levels.
@@ -249,6 +275,51 @@ impl Pair {
     }
 }
 
+/// Why levels cannot be sampled here.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotSampled {
+    /// The grid is of another kind.
+    #[error("a {0} grid cannot be sampled yet; resample it to a uniform one")]
+    Kind(&'static str),
+    /// Its coordinates make no axis.
+    #[error(transparent)]
+    Axis(#[from] BadAxis),
+    /// It has another number of nodes.
+    #[error(transparent)]
+    Count(#[from] WrongCount),
+}
+
+/// Values with the order of some axes turned round; all of them if there are too few.
+fn turned(values: &[[f32; 4]], count: [usize; 3], down: [bool; 3]) -> Vec<[f32; 4]> {
+    let at = |i: usize| {
+        let place = [i % count[0], i / count[0] % count[1], i / (count[0] * count[1])];
+        let [x, y, z] = [0, 1, 2].map(|a| if down[a] { count[a] - 1 - place[a] } else { place[a] });
+        values.get((z * count[1] + y) * count[0] + x).copied().unwrap_or_default()
+    };
+    (0..values.len()).map(at).collect()
+}
+
+/// One row of nodes, both levels; returns the cells crossed in a unit of time by what moves fastest there.
+fn fill_row(
+    axes: &[Axis; 3],
+    levels: [Nodes<'_>; 2],
+    [j, k]: [usize; 2],
+    out: &mut [[f32; 8]],
+) -> f64 {
+    let width = axes[0].nodes.len();
+    let from = (k * axes[1].nodes.len() + j) * width;
+    let mut rate = 0.0_f64;
+    for (i, node) in out.iter_mut().enumerate() {
+        let spacing = [(0, i % width), (1, j), (2, k)].map(|(a, at)| axes[a].spacing_at(at));
+        for (half, level) in node.chunks_exact_mut(4).zip(levels) {
+            half.copy_from_slice(&known(level[from + i % width]));
+            let crossed = |c: usize| f64::from(half[c].abs()) / spacing[c];
+            rate = rate.max(crossed(0)).max(crossed(1)).max(crossed(2));
+        }
+    }
+    rate
+}
+
 /// True if the first node must be stored again behind the last one.
 fn repeats_first(axis: &Axis) -> bool {
     let [first, last] = axis.ends();
@@ -261,13 +332,12 @@ fn known(v: [f32; 4]) -> [f32; 4] {
 }
 
 /// Adding this to a number below 2⁵¹ rounds it to a whole one, which stands in its last bits: a conversion that
-/// need not mind what does not fit.
+/// need not mind what does not fit. Grids have fewer than 2³² nodes.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// A view of a pair for one integration: what [`Sampler`] needs, at hand.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GridSampler<'a, W, const EVEN_AND_OPEN: bool> {
-    wide: W,
+pub(super) struct GridSampler<'a, const EVEN_AND_OPEN: bool> {
     pair: &'a Pair,
     origin: [f64; 4],
     density: [f64; 4],
@@ -276,39 +346,39 @@ pub(super) struct GridSampler<'a, W, const EVEN_AND_OPEN: bool> {
     /// The last cell.
     last_cell: [f64; 4],
     step: [usize; 3],
+    /// The same as numbers, to find a cell by.
+    strides: [f64; 4],
     /// Share of the interval a unit of time is.
     pace: f64,
 }
 
-impl<'a, W: Wide, const EVEN_AND_OPEN: bool> GridSampler<'a, W, EVEN_AND_OPEN> {
-    pub(super) fn new(pair: &'a Pair, wide: W) -> Self {
+impl<'a, const EVEN_AND_OPEN: bool> GridSampler<'a, EVEN_AND_OPEN> {
+    pub(super) fn new(pair: &'a Pair) -> Self {
         let of = |f: &dyn Fn(usize) -> f64, fourth: f64| [f(0), f(1), f(2), fourth];
         let n = pair.stored;
         let last = of(&|a| (n[a] - 1) as f64, 1.0);
         let strides = [1, n[0], n[0] * n[1]];
         let [t0, t1] = pair.times;
         Self {
-            wide,
             pair,
             origin: of(&|a| pair.axes[a].nodes[0], 0.0),
             density: of(&|a| pair.axes[a].density.unwrap_or(0.0), 0.0),
             last,
             last_cell: last.map(|n| (n - 1.0).max(0.0)),
             step: [0, 1, 2].map(|a| if n[a] > 1 { strides[a] } else { 0 }),
+            strides: of(&|a| if n[a] > 1 { strides[a] as f64 } else { 0.0 }, 0.0),
             pace: if t1 > t0 { 1.0 / (t1 - t0) } else { 0.0 },
         }
     }
 
     /// Places in units of nodes.
     #[inline(always)]
-    fn indices(&self, x: &[f64; 4]) -> [f64; 4] {
-        let mut u = [0.0; 4];
+    fn indices<W: Wide>(&self, w: W, x: &[f64; 4]) -> W::Four {
         if EVEN_AND_OPEN {
-            for c in 0..4 {
-                u[c] = (x[c] - self.origin[c]) * self.density[c];
-            }
-            return u;
+            let from_origin = w.sub(w.four(x), w.four(&self.origin));
+            return w.mul(from_origin, w.four(&self.density));
         }
+        let mut u = [0.0; 4];
         for (c, axis) in self.pair.axes.iter().enumerate() {
             u[c] = match axis.period {
                 None => axis.index_of(x[c]),
@@ -322,62 +392,51 @@ impl<'a, W: Wide, const EVEN_AND_OPEN: bool> GridSampler<'a, W, EVEN_AND_OPEN> {
                 }
             };
         }
-        u
+        w.four(&u)
     }
 
     #[inline(always)]
-    fn sample_one(&self, x: &[f64; 4], s: f32) -> [f64; 4] {
-        let u = self.indices(x);
-        let mut floor = [0.0_f64; 4];
-        let mut share = [0.0_f32; 4];
-        let mut cell = [0_u32; 4];
-        let mut inside = true;
-        for c in 0..4 {
-            let below = u[c] - 0.5;
-            let below = if below > 0.0 { below } else { 0.0 };
-            let below = if below < self.last_cell[c] { below } else { self.last_cell[c] };
-            let rounded = below + ROUND;
-            cell[c] = rounded.to_bits() as u32;
-            floor[c] = rounded - ROUND;
-            share[c] = (u[c] - floor[c]) as f32;
-        }
-        for c in 0..3 {
-            inside &= u[c] >= 0.0 && u[c] <= self.last[c];
-        }
-        let [dx, dy, dz] = self.step;
-        let base = cell[0] as usize * dx + cell[1] as usize * dy + cell[2] as usize * dz;
-        let (w, nodes) = (self.wide, &self.pair.nodes[..]);
+    fn sample_one<W: Wide>(&self, w: W, x: &[f64; 4], s: f32) -> [f64; 4] {
+        let u = self.indices(w, x);
+        let inside = w.within(u, w.four(&self.last));
+        let below = w.max(w.sub(u, w.splat(0.5)), w.splat(0.0));
+        let below = w.min(below, w.four(&self.last_cell));
+        let floor = w.sub(w.add(below, w.splat(ROUND)), w.splat(ROUND));
+        let share = w.narrow(w.sub(u, floor));
+        // The number of the cell, exact as a sum of doubles.
+        let parts = w.numbers(w.mul(floor, w.four(&self.strides)));
+        let base = (parts[0] + parts[1] + parts[2] + ROUND).to_bits() as u32 as usize;
+        let ([dx, dy, dz], nodes) = (self.step, &self.pair.nodes[..]);
         // Written out: closures would be compiled without the wide registers.
         let (far, above, beyond) = (base + dy, base + dz, base + dz + dy);
-        let row0 = w.lerp(w.load(&nodes[base]), w.load(&nodes[base + dx]), share[0]);
-        let row1 = w.lerp(w.load(&nodes[far]), w.load(&nodes[far + dx]), share[0]);
-        let row2 = w.lerp(w.load(&nodes[above]), w.load(&nodes[above + dx]), share[0]);
-        let row3 = w.lerp(w.load(&nodes[beyond]), w.load(&nodes[beyond + dx]), share[0]);
+        let row0 = w.lerp(w.eight(&nodes[base]), w.eight(&nodes[base + dx]), share[0]);
+        let row1 = w.lerp(w.eight(&nodes[far]), w.eight(&nodes[far + dx]), share[0]);
+        let row2 = w.lerp(w.eight(&nodes[above]), w.eight(&nodes[above + dx]), share[0]);
+        let row3 = w.lerp(w.eight(&nodes[beyond]), w.eight(&nodes[beyond + dx]), share[0]);
         let sheets = [w.lerp(row0, row1, share[1]), w.lerp(row2, row3, share[1])];
-        let both = w.store(w.lerp(sheets[0], sheets[1], share[2]));
-        let mut v = [0.0_f32; 4];
-        for c in 0..4 {
-            v[c] = both[c] + s * (both[c + 4] - both[c]);
-        }
+        let v = w.halves(w.lerp(sheets[0], sheets[1], share[2]), s);
         let fluid = if inside { v[3] } else { 0.0 };
         let weight = 1.0 / if v[3] > LEAST_FLUID as f32 { v[3] } else { 1.0 };
-        let mut out = [0.0; 4];
-        for c in 0..4 {
-            out[c] = f64::from(v[c] * weight);
-        }
+        let mut out = w.numbers(w.mul(w.widen(v), w.splat(f64::from(weight))));
         out[3] = f64::from(fluid);
         out
     }
 }
 
-impl<W: Wide, const EVEN_AND_OPEN: bool> Sampler for GridSampler<'_, W, EVEN_AND_OPEN> {
+impl<const EVEN_AND_OPEN: bool> Sampler for GridSampler<'_, EVEN_AND_OPEN> {
     #[inline(always)]
-    fn sample(&self, x: &[[f64; 4]; BLOCK], t: f64, _: &mut [u32; BLOCK]) -> [[f64; 4]; BLOCK] {
+    fn sample<W: Wide>(
+        &self,
+        wide: W,
+        x: &[[f64; 4]; BLOCK],
+        t: f64,
+        _: &mut [u32; BLOCK],
+    ) -> [[f64; 4]; BLOCK] {
         // A level that holds for ever has no pace.
         let s = if self.pace > 0.0 { ((t - self.pair.times[0]) * self.pace) as f32 } else { 0.0 };
         let mut v = [[0.0; 4]; BLOCK];
         for i in 0..BLOCK {
-            v[i] = self.sample_one(&x[i], s);
+            v[i] = self.sample_one(wide, &x[i], s);
         }
         v
     }

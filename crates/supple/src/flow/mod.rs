@@ -31,7 +31,7 @@ pub mod analytic;
 pub mod dataset;
 pub mod grid;
 pub mod time;
-mod wide;
+pub mod wide;
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ use self::advect::{BLOCK, Sampler, Tracer};
 use self::analytic::{Analytic, FormulaSampler};
 use self::grid::GridSampler;
 use self::time::Clock;
-use self::wide::{Plain, Wide, WithWide, widest};
+use self::wide::{Plain, Wide};
 use crate::Run;
 
 /// Two neighbouring levels, ready to be sampled.
@@ -65,26 +65,10 @@ impl Pair {
     /// Carries tracers in equal steps from one time to another, both between its levels.
     fn advect(&self, to: Way<'_>, tracers: &mut [Tracer], run: &Run<'_>) {
         match self {
-            Self::Grid(pair) => widest(OnGrid { pair, to, tracers, run }),
-        }
-    }
-}
-
-/// An integration on a grid.
-struct OnGrid<'a, 'r> {
-    pair: &'a grid::Pair,
-    to: Way<'a>,
-    tracers: &'a mut [Tracer],
-    run: &'a Run<'r>,
-}
-
-impl WithWide for OnGrid<'_, '_> {
-    fn with<W: Wide>(self, wide: W) {
-        let Self { pair, to, tracers, run } = self;
-        if pair.is_even_and_open() {
-            to.along(&GridSampler::<W, true>::new(pair, wide), tracers, run);
-        } else {
-            to.along(&GridSampler::<W, false>::new(pair, wide), tracers, run);
+            Self::Grid(pair) if pair.is_even_and_open() => {
+                to.along(&GridSampler::<true>::new(pair), tracers, run);
+            }
+            Self::Grid(pair) => to.along(&GridSampler::<false>::new(pair), tracers, run),
         }
     }
 }
@@ -128,8 +112,14 @@ struct OnSphere<'a, S> {
 
 impl<S: Sampler> Sampler for OnSphere<'_, S> {
     #[inline(always)]
-    fn sample(&self, x: &[[f64; 4]; BLOCK], t: f64, cells: &mut [u32; BLOCK]) -> [[f64; 4]; BLOCK] {
-        let mut v = self.sampler.sample(x, t, cells);
+    fn sample<W: Wide>(
+        &self,
+        wide: W,
+        x: &[[f64; 4]; BLOCK],
+        t: f64,
+        cells: &mut [u32; BLOCK],
+    ) -> [[f64; 4]; BLOCK] {
+        let mut v = self.sampler.sample(wide, x, t, cells);
         let degrees = self.sphere.metres * (180.0 / std::f64::consts::PI) / EARTH_RADIUS;
         for i in 0..BLOCK {
             let cos = libm::cos(x[i][1].to_radians());
@@ -276,8 +266,7 @@ impl Flow {
                 let sphere = recorded.sphere;
                 match &*recorded.pair(&piece, run)? {
                     Pair::Grid(pair) => {
-                        let sampler = GridSampler::<Plain, false>::new(pair, Plain);
-                        Ok(sampled(&sampler, places, t, sphere))
+                        Ok(sampled(&GridSampler::<false>::new(pair), places, t, sphere))
                     }
                 }
             }
@@ -327,8 +316,8 @@ fn sampled<S: Sampler>(
         }
         let mut cells = [0; BLOCK];
         let v = match sphere {
-            None => sampler.sample(&x, t, &mut cells),
-            Some(sphere) => OnSphere { sampler, sphere }.sample(&x, t, &mut cells),
+            None => sampler.sample(Plain, &x, t, &mut cells),
+            Some(sphere) => OnSphere { sampler, sphere }.sample(Plain, &x, t, &mut cells),
         };
         velocities.extend_from_slice(&v[..block.len()]);
     }

@@ -1,6 +1,6 @@
 //! VTK XML polydata (`.vtp`), written with numbers as they are in memory, and lists of them over time (`.pvd`).
 //!
-//! All attributes of a mesh become point data under their names; ParaView and VTK open the result.
+//! All attributes of a mesh become point data under their names; `ParaView` and VTK open the result.
 
 use std::io::{self, Write};
 

@@ -77,8 +77,9 @@ impl Opacity {
     }
 }
 
-/// `k`, an area: the optical depth of fresh smoke times half of what a cell of seed line sweeps between releases,
-/// `τ₀ ½ median |Δs × v| Δt`. The second number is the share of the line along which the flow runs.
+/// `k`, the smoke of a triangle as an area: `τ₀ ½ median |Δs × v| Δt`.
+///
+/// That is the optical depth of fresh smoke times half of what a cell of the seed line sweeps between releases. The second number is the share of the line along which the flow runs.
 #[must_use]
 pub fn particles(
     opacity: &Opacity,
@@ -368,17 +369,20 @@ impl Gathered {
         let here = column_of(sheet, column);
         let n = rows - 1;
         // Along the column, up and down: the first triangle of the next strip, the second of the last.
-        self.edges(here, here, [0, 1], n, [&after.there[0], &before.there[1]], [1, 1]);
-        self.edges(here, here, [1, 0], n, [&after.there[0], &before.there[1]], [1, 1]);
+        let sides = [&after.there[0][1..], &before.there[1][1..]];
+        self.edges(here, here, [0, 1], n, sides);
+        self.edges(here, here, [1, 0], n, sides);
         if column + 1 < sheet.life.len() {
             let next = column_of(sheet, column + 1);
-            self.edges(here, next, [0, 0], rows, [&after.there[0], &after.there[1]], [1, 0]);
-            self.edges(here, next, [1, 0], n, [&after.there[0], &after.there[1]], [1, 1]);
+            let [first, second] = [&after.there[0][1..], &after.there[1][..]];
+            self.edges(here, next, [0, 0], rows, [first, second]);
+            self.edges(here, next, [1, 0], n, [first, &second[1..]]);
         }
         if column > 0 {
             let last = column_of(sheet, column - 1);
-            self.edges(here, last, [0, 0], rows, [&before.there[0], &before.there[1]], [1, 0]);
-            self.edges(here, last, [0, 1], n, [&before.there[0], &before.there[1]], [1, 1]);
+            let [first, second] = [&before.there[0][1..], &before.there[1][..]];
+            self.edges(here, last, [0, 0], rows, [first, second]);
+            self.edges(here, last, [0, 1], n, [first, &second[1..]]);
         }
     }
 
@@ -392,12 +396,11 @@ impl Gathered {
         [i, k]: [usize; 2],
         n: usize,
         there: [&[f32]; 2],
-        at: [usize; 2],
     ) {
         let [ax, ay, az] = [0, 1, 2].map(|c| &from[c][i..i + n]);
         let [bx, by, bz] = [0, 1, 2].map(|c| &to[c][k..k + n]);
         let [nx, ny, nz] = [0, 1, 2].map(|c| &self.normal[c][i..i + n]);
-        let (t0, t1) = (&there[0][at[0]..at[0] + n], &there[1][at[1]..at[1] + n]);
+        let (t0, t1) = (&there[0][..n], &there[1][..n]);
         let bend = &mut self.bend[i..i + n];
         for j in 0..n {
             let [ex, ey, ez] = [bx[j] - ax[j], by[j] - ay[j], bz[j] - az[j]];

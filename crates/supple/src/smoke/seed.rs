@@ -92,7 +92,7 @@ fn resample(points: &[[f64; 3]], closed: bool, rows: usize) -> Result<Vec<[f64; 
     corners.dedup();
     let lengths: Vec<f64> = corners.windows(2).map(|w| distance(w[0], w[1])).collect();
     let total: f64 = lengths.iter().sum();
-    if !(total > 0.0) {
+    if total <= 0.0 {
         return Err(BadSeed::TooShort);
     }
     if lengths.len() > rows - 1 {

@@ -175,11 +175,10 @@ fn terms_plainly(sheet: &Sheet, opacity: &Opacity, k: f64) -> Vec<Terms> {
                 let d = [(r - q).length(), (p - r).length(), (q - p).length()];
                 let most = (d[0] * d[1]).max(d[1] * d[2]).max(d[2] * d[0]);
                 let quality = 2.0 * cross.length() / (3.0_f64.sqrt() * most);
+                let counted = if smoke == 1.0 { quality } else { 1.0 };
                 for &i in &t {
                     area[i] = area[i].max(0.5 * cross.length() / smoke);
-                    if smoke == 1.0 {
-                        shape[i] = shape[i].min(quality);
-                    }
+                    shape[i] = shape[i].min(counted);
                     normal[i] += cross;
                     there[i] = true;
                     edges[i].extend(t.iter().filter(|&&o| o != i).map(|&o| at(o) - at(i)));

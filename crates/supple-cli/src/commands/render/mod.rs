@@ -128,6 +128,8 @@ pub(crate) enum Behind {
     Plain,
     /// Nothing: transparent but for the subject and its shadow
     Clear,
+    /// A dark background without a floor: for white smoke
+    Dark,
 }
 
 impl From<Behind> for Backdrop {
@@ -137,6 +139,7 @@ impl From<Behind> for Backdrop {
             Behind::Wall => Self::Wall,
             Behind::Plain => Self::Plain,
             Behind::Clear => Self::Clear,
+            Behind::Dark => Self::Dark,
         }
     }
 }
@@ -346,7 +349,7 @@ fn ending(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }
 
-fn size(text: &str) -> Result<[u32; 2], String> {
+pub(crate) fn size(text: &str) -> Result<[u32; 2], String> {
     let wrong = || format!("'{text}' is no size; write it like 1280x720");
     let (width, height) = text.split_once(['x', '×']).ok_or_else(wrong)?;
     let number = |part: &str| part.trim().parse::<u32>().ok().filter(|&n| n > 0);
@@ -369,7 +372,7 @@ pub(crate) fn vector(text: &str) -> Result<Vec3, String> {
     }
 }
 
-fn axis(text: &str) -> Result<Vec3, String> {
+pub(crate) fn axis(text: &str) -> Result<Vec3, String> {
     match text {
         "x" => Ok(Vec3::X),
         "y" => Ok(Vec3::Y),
