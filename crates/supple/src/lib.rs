@@ -10,6 +10,7 @@ pub mod field;
 pub mod flow;
 pub mod io;
 pub mod mesh;
+pub mod modifier;
 pub mod pathline;
 pub mod player;
 pub mod rig;

@@ -48,6 +48,7 @@
 
 use glam::{DMat3, DQuat, Mat3, Mat4, Quat, Vec3};
 use pulp::{Simd, WithSimd};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
@@ -70,7 +71,7 @@ pub struct Skin {
 }
 
 /// How the motions of several joints are blended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Skinning {
     /// The mean of the matrices: what most programs do; loses volume in twists.

@@ -23,14 +23,14 @@ impl Camera {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
         table.only(&["eye", "target", "up", "fov"])?;
         let eye = table.need("eye")?;
-        let target = table.need("target")?.numbers3(Unit::Length, Range::ANY)?;
+        let target = table.need("target")?.numbers3(Unit("m"), Range::ANY)?;
         let camera = Self {
-            eye: eye.numbers3(Unit::Length, Range::ANY)?,
+            eye: eye.numbers3(Unit("m"), Range::ANY)?,
             target,
             up: table
                 .get("up")
-                .map_or(Ok([0.0, 1.0, 0.0]), |f| f.numbers3(Unit::Factor, Range::ANY))?,
-            fov: table.number_or("fov", Unit::Angle, Range { least: 1.0, most: 170.0 }, 35.0)?,
+                .map_or(Ok([0.0, 1.0, 0.0]), |f| f.numbers3(Unit(""), Range::ANY))?,
+            fov: table.number_or("fov", Unit("deg"), Range { least: 1.0, most: 170.0 }, 35.0)?,
         };
         let distance: f64 = camera.eye.iter().zip(target).map(|(a, b)| (a - b).abs()).sum();
         if distance == 0.0 {

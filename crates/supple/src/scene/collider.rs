@@ -83,7 +83,7 @@ impl Contact {
         let default = Self::default();
         let softness = Range { least: 0.05, most: 20.0 };
         Ok(Self {
-            softness: table.number_or("softness", Unit::Factor, softness, default.softness)?,
+            softness: table.number_or("softness", Unit(""), softness, default.softness)?,
             others: table.get("others").map_or(Ok(default.others), |f| f.flag())?,
             itself: table.get("itself").map_or(Ok(default.itself), |f| f.flag())?,
         })
@@ -129,13 +129,13 @@ impl ColliderEntry {
         };
         let common = ["kind", "name", "placement", "motion", "rides"];
         table.only(&[&common[..], own].concat())?;
-        let length = |key: &str| table.need(key)?.number(Unit::Length, SIZES);
+        let length = |key: &str| table.need(key)?.number(Unit("m"), SIZES);
         let shape = match kind {
             Kind::Sphere => Shape::Sphere { radius: length("radius")? },
             Kind::Capsule => {
                 Shape::Capsule { radius: length("radius")?, length: length("length")? }
             }
-            Kind::Box => Shape::Box { size: table.need("size")?.numbers3(Unit::Length, SIZES)? },
+            Kind::Box => Shape::Box { size: table.need("size")?.numbers3(Unit("m"), SIZES)? },
             Kind::Ring => {
                 Shape::Ring { radius: length("radius")?, thickness: length("thickness")? }
             }

@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{Folder, Problem, Tracks, Unit};
+pub(super) use crate::modifier::read::suggest;
 
 /// A document being read, and what its parts must know of each other.
 pub(super) struct Document<'a> {
@@ -135,7 +136,7 @@ impl<'a> Table<'a> {
     pub(super) fn number_or(
         &self,
         key: &str,
-        unit: Unit,
+        unit: Unit<'_>,
         range: Range,
         default: f64,
     ) -> Result<f64, Problem> {
@@ -193,7 +194,7 @@ impl<'a> Field<'a> {
     }
 
     /// A finite number in the unit, within the range.
-    pub(super) fn number(&self, unit: Unit, range: Range) -> Result<f64, Problem> {
+    pub(super) fn number(&self, unit: Unit<'_>, range: Range) -> Result<f64, Problem> {
         let number = match self.value.get_ref() {
             DeValue::Integer(i) => {
                 i128::from_str_radix(i.as_str(), i.radix()).ok().map(|i| i as f64)
@@ -205,7 +206,7 @@ impl<'a> Field<'a> {
                     self.wrong(&format!("'{}': {what}", self.key), "for example 2")
                 })?)
             }
-            _ => return Err(self.wrong_type(unit.measures())),
+            _ => return Err(self.wrong_type(&unit.measures())),
         };
         let must = format!("{} {range} is needed", unit.measures());
         match number {
@@ -255,7 +256,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    pub(super) fn numbers3(&self, unit: Unit, range: Range) -> Result<[f64; 3], Problem> {
+    pub(super) fn numbers3(&self, unit: Unit<'_>, range: Range) -> Result<[f64; 3], Problem> {
         let items = self.items()?;
         let [x, y, z] = &items[..] else {
             let what = format!("'{}' has {} entries", self.key, items.len());
@@ -316,45 +317,5 @@ impl<'a> Field<'a> {
             folder.check(file).map_err(|(what, fix)| self.wrong(&what, &fix))?;
         }
         Ok(file.to_owned())
-    }
-}
-
-/// The known word nearest to `word`, if it is near enough to be a slip.
-pub(super) fn suggest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    let allowed = 1 + word.chars().count().min(32) / 4;
-    let near = known.iter().map(|k| (slips(word, k), *k)).min()?;
-    (near.0 <= allowed).then_some(near.1)
-}
-
-/// Letters to add, drop, change or swap with their neighbour to get from one word to the other.
-fn slips(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.to_lowercase().chars().take(64).collect();
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let (mut before, mut last) = (vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<_>>());
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let change = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = change.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        (before, last) = (last, row);
-    }
-    last[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slips_are_counted() {
-        assert_eq!(slips("motoin", "motion"), 1);
-        assert_eq!(slips("clip", "clips"), 1);
-        assert_eq!(slips("", "abc"), 3);
-        assert_eq!(suggest("skining", &["clip", "skinning"]), Some("skinning"));
-        assert_eq!(suggest("colour", &["clip", "skinning"]), None);
     }
 }

@@ -2,19 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Something wrong in a document: where, what, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {what} ({fix})")]
-pub struct Problem {
-    /// Line, counted from 1.
-    pub line: usize,
-    /// Character in the line, counted from 1.
-    pub column: usize,
-    /// What is wrong, with the offending text.
-    pub what: String,
-    /// What would be right.
-    pub fix: String,
-}
+pub use crate::modifier::read::Problem;
 
 /// Why a scene could not be loaded.
 #[derive(Debug, thiserror::Error)]

@@ -86,7 +86,6 @@ pub mod modifier;
 pub mod motion;
 pub mod path;
 pub mod placement;
-pub mod quantity;
 mod starter;
 pub mod track;
 
@@ -100,6 +99,7 @@ use document::{Document, Range, Table};
 
 use crate::io::uri::Policy;
 
+pub use crate::modifier::read::Unit;
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use error::{Problem, SceneError};
@@ -108,7 +108,6 @@ pub use modifier::Modifier;
 pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
 pub use path::{PathError, PathKey, RigidPath};
 pub use placement::Placement;
-pub use quantity::Unit;
 pub use starter::starter;
 pub use track::{Ease, Track, Tracks, Value};
 
@@ -169,13 +168,13 @@ impl Time {
         table.only(&["start", "end", "frames", "fps"])?;
         let rates = Range { least: 0.01, most: 10_000.0 };
         let default = Self::default();
-        let fps = table.number_or("fps", Unit::FrameRate, rates, default.fps)?;
+        let fps = table.number_or("fps", Unit("fps"), rates, default.fps)?;
         table.document.fps.set(fps);
         let times = Range { least: -1e6, most: 1e6 };
-        let start = table.number_or("start", Unit::Time, times, default.start)?;
+        let start = table.number_or("start", Unit("s"), times, default.start)?;
         let end = match (table.get("end"), table.get("frames")) {
             (Some(end), None) => {
-                let secs = end.number(Unit::Time, times)?;
+                let secs = end.number(Unit("s"), times)?;
                 if secs < start {
                     let fix = format!("it starts at {start} s: end there or later");
                     return Err(end.wrong(&format!("the scene ends at {secs} s"), &fix));

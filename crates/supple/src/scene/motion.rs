@@ -183,8 +183,8 @@ impl Keyframes {
         Ok(Self {
             clip,
             skinning: table.get("skinning").map_or(Ok(default.skinning), |f| f.choice(&METHODS))?,
-            speed: table.number_or("speed", Unit::Factor, speeds, default.speed)?,
-            start: table.number_or("start", Unit::Time, Range::ANY, default.start)?,
+            speed: table.number_or("speed", Unit(""), speeds, default.speed)?,
+            start: table.number_or("start", Unit("s"), Range::ANY, default.start)?,
             repeat: table.get("repeat").map_or(Ok(default.repeat), |f| f.choice(&Repeat::WORDS))?,
         })
     }
@@ -218,23 +218,23 @@ impl RigidMotion {
             Ok::<_, Problem>(number as f32)
         };
         let params = rigid::Params {
-            density: one("density", Unit::Factor, 1e-3, 1e6, d.density)?,
-            gravity: three("gravity", Unit::Acceleration, d.gravity)?,
-            velocity: three("velocity", Unit::Length, d.velocity)?,
-            spin: three("spin", Unit::Angle, d.spin)?,
-            joint_frequency: one("joint_frequency", Unit::Frequency, 0.0, 50.0, d.joint_frequency)?,
-            joint_damping: one("joint_damping", Unit::Factor, 0.0, 10.0, d.joint_damping)?,
+            density: one("density", Unit(""), 1e-3, 1e6, d.density)?,
+            gravity: three("gravity", Unit("m/s2"), d.gravity)?,
+            velocity: three("velocity", Unit("m"), d.velocity)?,
+            spin: three("spin", Unit("deg"), d.spin)?,
+            joint_frequency: one("joint_frequency", Unit("Hz"), 0.0, 50.0, d.joint_frequency)?,
+            joint_damping: one("joint_damping", Unit(""), 0.0, 10.0, d.joint_damping)?,
             contact_frequency: one(
                 "contact_frequency",
-                Unit::Frequency,
+                Unit("Hz"),
                 0.1,
                 30.0,
                 d.contact_frequency,
             )?,
-            contact_damping: one("contact_damping", Unit::Factor, 0.0, 2.0, d.contact_damping)?,
-            friction: one("friction", Unit::Factor, 0.0, 10.0, d.friction)?,
-            drag: one("drag", Unit::Factor, 0.0, 100.0, d.drag)?,
-            pull_frequency: one("pull_frequency", Unit::Frequency, 0.01, 30.0, d.pull_frequency)?,
+            contact_damping: one("contact_damping", Unit(""), 0.0, 2.0, d.contact_damping)?,
+            friction: one("friction", Unit(""), 0.0, 10.0, d.friction)?,
+            drag: one("drag", Unit(""), 0.0, 100.0, d.drag)?,
+            pull_frequency: one("pull_frequency", Unit("Hz"), 0.01, 30.0, d.pull_frequency)?,
         };
         let skinning =
             table.get("skinning").map_or(Ok(Skinning::Linear), |f| f.choice(&METHODS))?;

@@ -38,13 +38,13 @@ impl PathKey {
         for item in field.items()? {
             let table = item.table("a key { time, position, rotation }")?;
             table.only(&["time", "position", "rotation"])?;
-            let time = table.need("time")?.number(Unit::Time, Range::ANY)?;
+            let time = table.need("time")?.number(Unit("s"), Range::ANY)?;
             if keys.last().is_some_and(|last| last.time >= time) {
                 return Err(
                     item.wrong("this key is not later than the one before", "sort the keys")
                 );
             }
-            let position = table.need("position")?.numbers3(Unit::Length, Range::ANY)?;
+            let position = table.need("position")?.numbers3(Unit("m"), Range::ANY)?;
             let rotation =
                 table.get("rotation").map_or(Ok([0.0, 0.0, 0.0, 1.0]), |f| rotation(&f))?;
             keys.push(Self { time, position, rotation });
@@ -64,9 +64,9 @@ fn rotation(field: &Field<'_>) -> Result<[f64; 4], Problem> {
             let what = format!("a rotation of {} numbers", items.len());
             return Err(field.wrong(&what, "three angles or the four numbers of a quaternion"));
         }
-        return Ok(turn(field.numbers3(Unit::Angle, Range::ANY)?).to_array());
+        return Ok(turn(field.numbers3(Unit("deg"), Range::ANY)?).to_array());
     };
-    let number = |f: &Field<'_>| f.number(Unit::Factor, Range::ANY);
+    let number = |f: &Field<'_>| f.number(Unit(""), Range::ANY);
     let q = [number(x)?, number(y)?, number(z)?, number(w)?];
     unit(q).ok_or_else(|| field.wrong("a quaternion of length 0", "no rotation is [0, 0, 0, 1]"))
 }

@@ -50,8 +50,8 @@ impl Placement {
             table.get(key).map_or(Ok(default), |f| f.numbers3(unit, Range::ANY))
         };
         Ok(Self {
-            translate: three("translate", Unit::Length, default.translate)?,
-            rotate: three("rotate", Unit::Angle, default.rotate)?,
+            translate: three("translate", Unit("m"), default.translate)?,
+            rotate: three("rotate", Unit("deg"), default.rotate)?,
             scale: table.get("scale").map_or(Ok(default.scale), |f| read_scale(&f))?,
         })
     }
@@ -60,9 +60,9 @@ impl Placement {
 /// One factor for all axes or one for each; none may flatten the shape.
 fn read_scale(field: &Field<'_>) -> Result<[f64; 3], Problem> {
     let scale = if field.is_array() {
-        field.numbers3(Unit::Factor, Range::ANY)?
+        field.numbers3(Unit(""), Range::ANY)?
     } else {
-        [field.number(Unit::Factor, Range::ANY)?; 3]
+        [field.number(Unit(""), Range::ANY)?; 3]
     };
     if scale.contains(&0.0) {
         return Err(field.wrong("a scale of 0 flattens the shape", "use a factor other than 0"));

@@ -73,8 +73,7 @@ impl Track {
             let [time, value] = &pair[..] else {
                 return Err(item.wrong("a key has two entries", "write [time, value]"));
             };
-            let key =
-                [time.number(Unit::Time, Range::ANY)?, value.number(Unit::Factor, Range::ANY)?];
+            let key = [time.number(Unit("s"), Range::ANY)?, value.number(Unit(""), Range::ANY)?];
             if keys.last().is_some_and(|last| last[0] >= key[0]) {
                 return Err(
                     time.wrong("this key is not later than the one before", "sort the keys")
@@ -124,7 +123,7 @@ impl Value {
 
 impl Field<'_> {
     /// A number in the unit and range, or the name of a track that stays within it.
-    pub(super) fn value(&self, unit: Unit, range: Range) -> Result<Value, Problem> {
+    pub(super) fn value(&self, unit: Unit<'_>, range: Range) -> Result<Value, Problem> {
         let Some(name) = self.as_name() else { return self.number(unit, range).map(Value::Number) };
         let tracks = self.document.tracks.borrow();
         let Some(track) = tracks.get(name) else {
@@ -142,7 +141,7 @@ impl Field<'_> {
     }
 
     /// Three numbers or track names.
-    pub(super) fn values3(&self, unit: Unit, range: Range) -> Result<[Value; 3], Problem> {
+    pub(super) fn values3(&self, unit: Unit<'_>, range: Range) -> Result<[Value; 3], Problem> {
         let items = self.items()?;
         let [x, y, z] = &items[..] else {
             return Err(self.wrong(&format!("{} entries", items.len()), "three are needed"));

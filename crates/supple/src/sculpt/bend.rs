@@ -31,6 +31,7 @@
 //! the smallest width that work (`a_shape_thicker_than_the_bend_is_refused`).
 
 use glam::{DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cylinder::Cylinder;
@@ -44,23 +45,29 @@ const STEEPEST: f64 = 1.875;
 const ROOM: f64 = 0.9;
 
 /// Bends about an axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Bend {
     /// A point of the axis, usually in the middle of the shape: the fade lies around it.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
     pub center: Vec3,
     /// Direction of the axis, of any length; the bend is right-handed about it. z by default.
+    #[schemars(with = "[f32; 3]")]
     pub axis: Vec3,
     /// Direction of the shape, from the part that stays to the part that turns; what it has along the
     /// axis is dropped. x by default.
+    #[schemars(with = "[f32; 3]")]
     pub along: Vec3,
     /// Angle of what lies after the fade. 90 by default.
+    #[schemars(extend("unit" = "deg"))]
     pub degrees: f32,
     /// Length of the fade. 1 by default. A bend by θ radians of a shape that reaches y towards its
     /// inner side needs more than y θ; below 4.2 y θ the line through the centre is moved inwards.
+    #[schemars(extend("unit" = "m"))]
     pub width: f32,
     /// Only what is this near to the line through the centre along `along` bends. No limit by default.
     /// The shape must not cross it.
+    #[schemars(extend("unit" = "m"))]
     pub radius: Option<f32>,
 }
 

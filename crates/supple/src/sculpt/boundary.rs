@@ -29,6 +29,7 @@
 //!   Deformations. Mathematics of Surfaces, 2007.
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_finite, check_point, check_positive, direction};
@@ -43,16 +44,20 @@ use crate::pathline::{self, Direction};
 const GROWTHS: u32 = 10;
 
 /// Moves what lies inside one curve on the surface and leaves what lies outside another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
     /// Closed curve around the part that moves: at least three points on the surface.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub inner: Vec<Vec3>,
     /// Closed curve beyond which nothing moves: at least three points on the surface.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub outer: Vec<Vec3>,
     /// Closed curve between the two that moves by half, for extreme bends. None by default.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub middle: Vec<Vec3>,
     /// Radius of the tubes around the curves, in units of length. By default as thin as possible.
+    #[schemars(extend("unit" = "m"))]
     pub thickness: Option<f32>,
     /// How the handle moves. Not at all by default.
     pub knob: Knob,
@@ -74,39 +79,49 @@ impl Default for Boundary {
 }
 
 /// How a handle moves.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Knob {
     /// Straight.
     Translate {
         /// Displacement.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         by: Vec3,
     },
     /// About an axis through a joint.
     Rotate {
         /// A point of the axis.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         joint: Vec3,
         /// Its direction, of any length.
+        #[schemars(with = "[f32; 3]")]
         axis: Vec3,
         /// Angle, right-handed.
+        #[schemars(extend("unit" = "deg"))]
         degrees: f32,
     },
     /// About a joint, so that a knob points to where it is dragged.
     Drag {
         /// The fixed point.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         joint: Vec3,
         /// Where the knob is.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         knob: Vec3,
         /// Where it is dragged; only the direction from the joint counts.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         to: Vec3,
     },
     /// About the line from a joint to the knob.
     Twist {
         /// A point of the axis.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         joint: Vec3,
         /// Another.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         knob: Vec3,
         /// Angle, right-handed about the way from joint to knob.
+        #[schemars(extend("unit" = "deg"))]
         degrees: f32,
     },
 }

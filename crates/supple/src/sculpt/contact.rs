@@ -14,6 +14,7 @@
 //! that may pass through each other unseen. A contact also counts where a coarse mesh folds on itself.
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Problem;
@@ -23,7 +24,7 @@ use crate::mesh::intersect::self_intersections;
 use crate::mesh::measure::Bounds;
 
 /// What to do where what moves meets what stays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnContact {
     /// Do not look.

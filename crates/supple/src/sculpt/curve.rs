@@ -31,6 +31,7 @@
 //!   Deformations. Pacific Graphics, 2007.
 
 use glam::{DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::boundary::{check_drawn, drawn_parts};
@@ -45,7 +46,7 @@ use crate::mesh::adjacency::{Rows, vertex_vertices};
 use crate::mesh::geodesic::{self, dijkstra, heat, smoothed};
 
 /// Guides part of a surface along a curve.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Curve {
     /// The curve; it starts in the part that moves.
@@ -53,8 +54,10 @@ pub struct Curve {
     /// Whether that part turns with the curve. It does by default.
     pub orientation: Orientation,
     /// Turn about the curve's tangent on the way. 0 by default.
+    #[schemars(extend("unit" = "deg"))]
     pub twist_degrees: f32,
     /// The share of the way, by its time, after which the motion stops. 1 by default.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub until: f32,
     /// Which part of the surface moves.
     pub extent: Extent,
@@ -83,16 +86,19 @@ impl Default for Curve {
 }
 
 /// Which part of a surface moves: s of every vertex.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// By the distance along the surface from the vertex nearest to a point.
     Geodesic {
         /// The point.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         from: Vec3,
         /// Distance up to which everything moves fully.
+        #[schemars(extend("unit" = "m"))]
         inner: f32,
         /// Distance from which nothing moves.
+        #[schemars(extend("unit" = "m"))]
         outer: f32,
     },
     /// Between two sets of vertices, by the distance along the surface to both.
@@ -105,8 +111,10 @@ pub enum Extent {
     /// Between two closed curves drawn on the surface, by the distance along it to both.
     Drawn {
         /// Around the part that moves fully: at least three points.
+        #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
         inner: Vec<Vec3>,
         /// Beyond it nothing moves: at least three points.
+        #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
         outer: Vec<Vec3>,
     },
     /// Painted: one value a vertex, 0 moves fully and 1 stays.

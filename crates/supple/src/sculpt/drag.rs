@@ -4,6 +4,7 @@
 //! move; a shape that starts outside the inner region never enters it.
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_point};
@@ -11,21 +12,26 @@ use super::tool::{Drag, Keep, Mirror, Tool};
 use crate::field::{Flow, Motion, Phase, Region};
 
 /// Drags a tool from where it is placed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Move {
     /// Where the tool starts.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
     pub center: Vec3,
     /// The way it goes, leg by leg: each a displacement. Empty by default: it stays.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub by: Vec<Vec3>,
     /// Shape of the tool. A sphere by default.
     pub tool: Tool,
     /// Distance up to which everything follows the tool. 0.5 by default; 0 takes only the centre.
+    #[schemars(extend("unit" = "m"))]
     pub inner: f32,
     /// Distance from which nothing moves; more than `inner`. 1 by default. A narrow fade shears more.
+    #[schemars(extend("unit" = "m"))]
     pub outer: f32,
     /// Share of the sideways flow that makes room, 0 to 1. 1 by default, which keeps volume. Less
     /// pushes less aside: for cloth and other open shells, where 0 simply grabs.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub lateral: f32,
     /// Places that stay as they are. None by default.
     pub keep: Vec<Keep>,

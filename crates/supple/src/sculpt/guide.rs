@@ -1,6 +1,7 @@
 //! Curves along which a handle is guided, and the frame that follows them.
 
 use glam::{DMat3, DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_finite, check_point, direction};
@@ -8,15 +9,15 @@ use crate::field::Generator;
 use crate::field::motion::rotation;
 
 /// A curve for the time from 0 to 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Guide {
     /// Through the points, smoothly (Catmull–Rom); straight through two.
-    Through(Vec<Vec3>),
+    Through(#[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))] Vec<Vec3>),
     /// Cubic Bézier curves in a row: 4, 7, 10 … points.
-    Bezier(Vec<Vec3>),
+    Bezier(#[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))] Vec<Vec3>),
     /// A uniform cubic B-spline with these control points, from the first to the last; at least 4.
-    BSpline(Vec<Vec3>),
+    BSpline(#[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))] Vec<Vec3>),
     /// From one handle to another: a cubic curve that leaves along the first normal and arrives along
     /// the second, with the twist that takes one binormal to the other.
     Handles {
@@ -28,23 +29,29 @@ pub enum Guide {
     /// A rotation in place.
     Turn {
         /// A point of the axis.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         center: Vec3,
         /// Its direction, of any length.
+        #[schemars(with = "[f32; 3]")]
         axis: Vec3,
         /// Angle, right-handed.
+        #[schemars(extend("unit" = "deg"))]
         degrees: f32,
     },
 }
 
 /// A place with two directions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Handle {
     /// The place.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
     pub position: Vec3,
     /// First direction, of any length.
+    #[schemars(with = "[f32; 3]")]
     pub normal: Vec3,
     /// Second direction, across the first; what it has along the first is dropped.
+    #[schemars(with = "[f32; 3]")]
     pub binormal: Vec3,
 }
 
@@ -55,7 +62,7 @@ impl Default for Guide {
 }
 
 /// How a handle turns while it follows a curve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Orientation {
     /// With the curve.

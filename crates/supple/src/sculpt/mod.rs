@@ -72,6 +72,7 @@ mod tool;
 mod twist;
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bend::{Bend, BendMap};
@@ -98,7 +99,7 @@ use crate::pathline::{self, Direction};
 use masked::Masked;
 
 /// One edit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Op {
     /// Drag a tool.

@@ -7,6 +7,7 @@
 //! it by `β² + u β β'` of its own push.
 
 use glam::{DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Carry;
@@ -27,7 +28,7 @@ const MOST_DABS: f32 = 1e6;
 const TRIANGLES: usize = 8192;
 
 /// Into the shape or out of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// Against the surface normal.
@@ -38,18 +39,22 @@ pub enum Side {
 }
 
 /// Pushes the surface along a stroke.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Paint {
     /// Points on the surface that the stroke runs through; at least one.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub stroke: Vec<Vec3>,
     /// Distance from the stroke beyond which nothing moves. 0.2 by default.
+    #[schemars(extend("unit" = "m"))]
     pub radius: f32,
     /// How far the surface moves in the middle of the stroke. 0.05 by default.
+    #[schemars(extend("unit" = "m"))]
     pub depth: f32,
     /// Which way. Into the shape by default.
     pub side: Side,
     /// Share of the sideways flow that makes room, 0 to 1; see [`Move`](super::Move). 1 by default.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub lateral: f32,
     /// Places that stay as they are. None by default.
     pub keep: Vec<Keep>,

@@ -4,6 +4,7 @@
 //! not connected. The centre of the motion's potentials is the middle of the set, as printed.
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drag::{dragged, shifted};
@@ -12,18 +13,23 @@ use super::tool::{Drag, Keep, Mirror};
 use crate::field::Flow;
 
 /// Drags a set of points.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Points {
     /// The points, usually on the surface; at least one.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub points: Vec<Vec3>,
     /// The way they go, leg by leg: each a displacement. Empty by default.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub by: Vec<Vec3>,
     /// Smooth distance up to which everything follows. 0 by default: only the points themselves.
+    #[schemars(extend("unit" = "m"))]
     pub inner: f32,
     /// Smooth distance from which nothing moves. 1 by default.
+    #[schemars(extend("unit" = "m"))]
     pub outer: f32,
     /// Share of the sideways flow that makes room, 0 to 1; see [`Move`](super::Move). 1 by default.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub lateral: f32,
     /// Places that stay as they are. None by default.
     pub keep: Vec<Keep>,

@@ -1,6 +1,7 @@
 //! Tools, what protects from them, and mirrors.
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_fade, check_point, check_share, direction};
@@ -8,7 +9,7 @@ use crate::field::{Fade, Field, Generator, Influence, Motion, Region};
 use crate::mesh::measure::Bounds;
 
 /// The shape of a tool, about its centre.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// Radii are distances from the centre.
@@ -17,11 +18,13 @@ pub enum Tool {
     /// Radii are distances from a segment.
     Capsule {
         /// From the centre to one end of the segment; the other end is opposite.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         half: Vec3,
     },
     /// Radii are distances from an axis-aligned box; everything in the box follows.
     Box {
         /// From the centre to a corner.
+        #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         half: Vec3,
     },
 }
@@ -40,16 +43,19 @@ impl Tool {
 }
 
 /// A place that an edit must leave alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Keep {
     /// Middle of the place.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
     pub center: Vec3,
     /// Its shape. A sphere by default.
     pub tool: Tool,
     /// Up to this distance nothing moves. 0.5 by default.
+    #[schemars(extend("unit" = "m"))]
     pub inner: f32,
     /// From this distance the edit acts in full. 1 by default.
+    #[schemars(extend("unit" = "m"))]
     pub outer: f32,
 }
 
@@ -69,12 +75,14 @@ impl Keep {
 }
 
 /// A plane on whose other side the mirror image of an edit happens at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mirror {
     /// A point of the plane. The origin by default.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
     pub origin: Vec3,
     /// Its normal, of any length. The x axis by default.
+    #[schemars(with = "[f32; 3]")]
     pub normal: Vec3,
 }
 

@@ -12,6 +12,7 @@
 //! same axis; its angular speed `β d/dh(β(h − h₀))` overshoots.
 
 use glam::{DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cylinder::Cylinder;
@@ -23,20 +24,26 @@ use crate::field::motion::rotation;
 const EASE: f64 = 0.125;
 
 /// Turns about an axis, more with the height.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Twist {
     /// A point of the axis; heights are measured from it.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
     pub center: Vec3,
     /// Direction of the axis, of any length. z by default.
+    #[schemars(with = "[f32; 3]")]
     pub axis: Vec3,
     /// Angle of what lies above `to`, right-handed about the axis. 90 by default.
+    #[schemars(extend("unit" = "deg"))]
     pub degrees: f32,
     /// Height below which nothing moves. −1 by default.
+    #[schemars(extend("unit" = "m"))]
     pub from: f32,
     /// Height above which everything turns by the whole angle. 1 by default.
+    #[schemars(extend("unit" = "m"))]
     pub to: f32,
     /// Only what is this near to the axis turns. No limit by default. The shape must not cross it.
+    #[schemars(extend("unit" = "m"))]
     pub radius: Option<f32>,
 }
 

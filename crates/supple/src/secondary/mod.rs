@@ -79,6 +79,7 @@ pub mod placement;
 mod state;
 
 use glam::DVec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use flesh::{Error, Flesh, Frame, Report};
@@ -86,7 +87,7 @@ pub use placement::place;
 pub use state::{State, Step, Swing, Turning};
 
 /// A material: how a mass of one swings and how soon it comes to rest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Soft tissue of a healthy body: 3 Hz, a few swings.
@@ -138,7 +139,7 @@ impl Preset {
 }
 
 /// All sets of a body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Params {
     /// What the springs are like where nothing else is said. Default: flesh.
@@ -146,22 +147,29 @@ pub struct Params {
     /// Stiffness of every spring, in N/m. Default: the preset's. One stiffness for all makes large sets slow
     /// and small ones quick.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0), extend("unit" = "N/m"))]
     pub stiffness: Option<f64>,
     /// Damping ratio of every spring: 0 swings for ever, 1 does not overshoot. Default: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
     pub damping: Option<f64>,
     /// What pulls on the masses, in scene units a second squared. Default: 9.81 downwards. The rest pose
     /// does not sag: the springs are loaded with it.
+    #[schemars(with = "[f64; 3]", extend("unit" = "m/s2"))]
     pub gravity: DVec3,
     /// Sets with a smaller radius than this act first. Default: half of the largest radius.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0), extend("unit" = "m"))]
     pub local_below: Option<f64>,
     /// How far a mass may be from its anchor, in radii; beyond, the stretch is cut. Default: 1.5.
+    #[schemars(range(min = 0.0, max = 10.0))]
     pub max_stretch: f64,
     /// How far a turning set may lag, in degrees. Default: 120.
+    #[schemars(range(min = 0.0, max = 360.0), extend("unit" = "deg"))]
     pub max_turn: f64,
     /// Sets with a radius of less than this share of their distance from the camera do not act. Default: 0,
     /// so that all act.
+    #[schemars(range(min = 0.0))]
     pub detail: f64,
     /// The painted vertex attribute (`_NAME`) that says how much of the effect each vertex takes, from 0 to
     /// 1. Default: none, everything.
@@ -190,32 +198,37 @@ impl Default for Params {
 }
 
 /// One mass on its spring.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Set {
     /// What reports call it. Default: its number.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Where the anchor is in the body's rest pose, in the asset's own units.
+    #[schemars(with = "[f64; 3]", extend("unit" = "m"))]
     pub anchor: DVec3,
     /// How far it acts, in the asset's own units.
+    #[schemars(range(min = 1e-9), extend("unit" = "m"))]
     pub radius: f64,
     /// The bone (joint, node) that carries the anchor. Default: the one that moves the nearest vertex.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bone: Option<String>,
     /// Whose flesh it moves. Default: that of its own bone.
-    #[serde(skip_serializing_if = "Segments::is_own")]
+    #[serde(default, skip_serializing_if = "Segments::is_own")]
     pub segments: Segments,
     /// Mass in kg. Default: its radius over the largest one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-9), extend("unit" = "kg"))]
     pub mass: Option<f64>,
     /// Stiffness of its own spring, in N/m. Default: that of all.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0), extend("unit" = "N/m"))]
     pub stiffness: Option<f64>,
     /// Damping ratio of its own spring. Default: that of all.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
     pub damping: Option<f64>,
     /// How its mass lags behind. Default: it stretches.
+    #[serde(default)]
     pub lag: Lag,
 }
 
@@ -236,7 +249,7 @@ impl Default for Set {
 }
 
 /// Whose flesh a set moves.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Segments {
     /// That of the bone that carries its anchor.
@@ -256,7 +269,7 @@ impl Segments {
 }
 
 /// How a mass lags behind its anchor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lag {
     /// In place.

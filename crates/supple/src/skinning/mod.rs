@@ -91,6 +91,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use glam::{DMat4, DVec3, Mat4, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::bones::Bones;
@@ -124,16 +125,18 @@ const STRONG: f64 = 0.5;
 const GATHERED: usize = 64;
 
 /// What the artist sets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Params {
     /// The largest turn that is blended and corrected at once, in degrees. Smaller keeps
     /// cross-sections rounder at large angles and costs more. Default: 30; with dual quaternions three
     /// times as much is taken.
     #[serde(rename = "step")]
+    #[schemars(range(min = 1.0, max = 90.0), extend("unit" = "deg"))]
     pub step_degrees: f64,
     /// The painted field that says where volume goes, with or without the underscore it has in a glTF
     /// file. It must be there if it is named. Default: `volume`, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<String>,
 }
 

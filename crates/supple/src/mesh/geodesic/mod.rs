@@ -12,13 +12,14 @@ pub mod dijkstra;
 pub mod heat;
 mod intrinsic;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adjacency::Rows;
 use crate::Run;
 
 /// How distances are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Shortest paths over edges and across pairs of triangles, averaged over the neighbours.

@@ -36,6 +36,7 @@ mod shapes;
 mod solid;
 
 use glam::{Affine3A, DAffine3, Mat3, Quat, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use solid::Gaps;
@@ -48,31 +49,37 @@ use crate::mesh::adjacency::{coincident, renamed, topology};
 use crate::mesh::measure::Bounds;
 
 /// What a collider looks like, in its own space.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Shape {
     /// A sphere about the origin.
     Sphere {
         /// In scene units.
+        #[schemars(range(min = 1e-6, max = 1e6), extend("unit" = "m"))]
         radius: f64,
     },
     /// A capsule along y, about the origin.
     Capsule {
         /// In scene units.
+        #[schemars(range(min = 1e-6, max = 1e6), extend("unit" = "m"))]
         radius: f64,
         /// From the middle of one end to the middle of the other.
+        #[schemars(range(min = 1e-6, max = 1e6), extend("unit" = "m"))]
         length: f64,
     },
     /// A box about the origin.
     Box {
         /// Its edges along x, y and z.
+        #[schemars(inner(range(min = 1e-6, max = 1e6)), extend("unit" = "m"))]
         size: [f64; 3],
     },
     /// A ring about y, around the origin, of short capsules.
     Ring {
         /// From the origin to the middle of the ring's tube.
+        #[schemars(range(min = 1e-6, max = 1e6), extend("unit" = "m"))]
         radius: f64,
         /// The radius of the tube: less than `radius`.
+        #[schemars(range(min = 1e-6, max = 1e6), extend("unit" = "m"))]
         thickness: f64,
     },
     /// All below the plane through the origin with the normal y: a floor without end.
@@ -82,8 +89,14 @@ pub enum Shape {
     /// A closed mesh, split into convex parts.
     Mesh {
         /// At most so many. More follow the shape more closely and cost more.
+        #[serde(default = "parts")]
+        #[schemars(range(min = 1, max = 256))]
         parts: u32,
     },
+}
+
+fn parts() -> u32 {
+    16
 }
 
 /// Why a shape cannot be a collider.

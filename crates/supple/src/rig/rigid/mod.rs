@@ -29,6 +29,7 @@
 mod ragdoll;
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::collider::Place;
@@ -37,29 +38,41 @@ use super::collider::Place;
 pub use ragdoll::{Ragdoll, SUBSTEPS, Stepper};
 
 /// How a rigid body or ragdoll behaves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Params {
     /// Mass of a cubic unit. Default: 1000, as water. Only ratios matter.
+    #[schemars(range(min = 1e-3, max = 1e6), extend("unit" = "kg/m3"))]
     pub density: f32,
     /// Acceleration, in scene units a second squared. Default: [0, -9.81, 0].
+    #[schemars(with = "[f32; 3]", extend("unit" = "m/s2"))]
     pub gravity: Vec3,
     /// Velocity at the start, in scene units a second. Default: none.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m/s"))]
     pub velocity: Vec3,
     /// Rotation at the start, in degrees a second about each axis. Default: none.
+    #[schemars(with = "[f32; 3]", extend("unit" = "deg/s"))]
     pub spin: Vec3,
     /// How fast bones swing back to the rest pose, in hertz. Default: 2. 0 leaves them loose.
+    #[schemars(range(min = 0.0, max = 50.0), extend("unit" = "Hz"))]
     pub joint_frequency: f32,
     /// How soon that swinging ends: 1 as fast as can be. Default: 0.7.
+    #[schemars(range(min = 0.0, max = 10.0))]
     pub joint_damping: f32,
     /// How fast the body bounces on what it touches, in hertz: higher is harder. Default: 10.
+    #[schemars(range(min = 0.1, max = 30.0), extend("unit" = "Hz"))]
     pub contact_frequency: f32,
     /// How much of the motion a contact swallows: 1 does not bounce. Default: 0.5.
+    #[schemars(range(min = 0.0, max = 2.0))]
     pub contact_damping: f32,
     /// How much contacts hold the body: sliding force per pressing force. Default: 0.4.
+    #[schemars(range(min = 0.0, max = 10.0))]
     pub friction: f32,
     /// Share of the motion that is lost in a second, as in air. Default: 0.1.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub drag: f32,
     /// How strongly the held body follows its path, in hertz; for bodies with a path. Default: 2.
+    #[schemars(range(min = 0.01, max = 30.0), extend("unit" = "Hz"))]
     pub pull_frequency: f32,
 }
 

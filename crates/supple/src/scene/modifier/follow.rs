@@ -82,10 +82,10 @@ impl Params {
         };
         let gravity = table.get("gravity");
         Ok(Self {
-            frequency: value("frequency", Unit::Frequency, frequencies, default.frequency)?,
-            damping: value("damping", Unit::Factor, ratios, default.damping)?,
+            frequency: value("frequency", Unit("Hz"), frequencies, default.frequency)?,
+            damping: value("damping", Unit(""), ratios, default.damping)?,
             gravity: gravity
-                .map_or(Ok(default.gravity), |f| f.values3(Unit::Acceleration, Range::ANY))?,
+                .map_or(Ok(default.gravity), |f| f.values3(Unit("m/s2"), Range::ANY))?,
         })
     }
 

@@ -36,7 +36,7 @@ impl Params {
         let weights = table.need("weights")?.table("weights = { target = 0.5 }")?;
         let range = Range { least: -100.0, most: 100.0 };
         let entry = |f: crate::scene::document::Field<'_>| {
-            let value = f.value(Unit::Factor, range)?;
+            let value = f.value(Unit(""), range)?;
             Ok((f.key, value))
         };
         Ok(Self { weights: weights.entries().map(entry).collect::<Result<_, Problem>>()? })

@@ -51,18 +51,18 @@ impl Params {
             table.get(key).map_or(Ok(default), |f| f.values3(unit, Range::ANY))
         };
         let scale = match table.get("scale") {
-            Some(field) if field.is_array() => field.values3(Unit::Factor, Range::ANY)?,
+            Some(field) if field.is_array() => field.values3(Unit(""), Range::ANY)?,
             Some(field) => {
-                let value = field.value(Unit::Factor, Range::ANY)?;
+                let value = field.value(Unit(""), Range::ANY)?;
                 [value.clone(), value.clone(), value]
             }
             None => default.scale,
         };
         Ok(Self {
-            translate: three("translate", Unit::Length, default.translate)?,
-            rotate: three("rotate", Unit::Angle, default.rotate)?,
+            translate: three("translate", Unit("m"), default.translate)?,
+            rotate: three("rotate", Unit("deg"), default.rotate)?,
             scale,
-            pivot: three("pivot", Unit::Length, default.pivot)?,
+            pivot: three("pivot", Unit("m"), default.pivot)?,
         })
     }
 

@@ -96,9 +96,7 @@ impl Params {
         let share = Range { least: 0.0, most: 1.0 };
         let ops = table.need("op")?;
         Ok(Self {
-            amount: table
-                .get("amount")
-                .map_or(Ok(default.amount), |f| f.value(Unit::Factor, share))?,
+            amount: table.get("amount").map_or(Ok(default.amount), |f| f.value(Unit(""), share))?,
             exact_volume: table
                 .get("exact_volume")
                 .map_or(Ok(default.exact_volume), |f| f.flag())?,

@@ -113,10 +113,8 @@ impl Params {
         let share = Range { least: 0.0, most: 1.0 };
         let minute = Range { least: 0.0, most: 60.0 };
         Ok(Self {
-            amount: table
-                .get("amount")
-                .map_or(Ok(default.amount), |f| f.value(Unit::Factor, share))?,
-            warm_up: table.number_or("warm_up", Unit::Time, minute, default.warm_up)?,
+            amount: table.get("amount").map_or(Ok(default.amount), |f| f.value(Unit(""), share))?,
+            warm_up: table.number_or("warm_up", Unit("s"), minute, default.warm_up)?,
             exact_volume: table.get("exact_volume").map_or(Ok(false), |f| f.flag())?,
             hands: read_hands(table, &sets)?,
             flesh: read_flesh(table, sets)?,
@@ -184,25 +182,25 @@ fn read_flesh(table: &Table<'_>, sets: Vec<Set>) -> Result<secondary::Params, Pr
         |key: &str, unit, range| table.get(key).map(|f| f.number(unit, range)).transpose();
     Ok(secondary::Params {
         preset: table.get("preset").map_or(Ok(default.preset), |f| f.choice(&Preset::ALL))?,
-        stiffness: optional("stiffness", Unit::Factor, NOT_NEGATIVE)?,
-        damping: optional("damping", Unit::Factor, NOT_NEGATIVE)?,
+        stiffness: optional("stiffness", Unit(""), NOT_NEGATIVE)?,
+        damping: optional("damping", Unit(""), NOT_NEGATIVE)?,
         gravity: table.get("gravity").map_or(Ok(default.gravity), |f| {
-            f.numbers3(Unit::Acceleration, Range::ANY).map(DVec3::from)
+            f.numbers3(Unit("m/s2"), Range::ANY).map(DVec3::from)
         })?,
-        local_below: optional("local_below", Unit::Length, NOT_NEGATIVE)?,
+        local_below: optional("local_below", Unit("m"), NOT_NEGATIVE)?,
         max_stretch: table.number_or(
             "max_stretch",
-            Unit::Factor,
+            Unit(""),
             Range { least: 0.0, most: 10.0 },
             default.max_stretch,
         )?,
         max_turn: table.number_or(
             "max_turn",
-            Unit::Angle,
+            Unit("deg"),
             Range { least: 0.0, most: 360.0 },
             default.max_turn,
         )?,
-        detail: table.number_or("detail", Unit::Factor, NOT_NEGATIVE, default.detail)?,
+        detail: table.number_or("detail", Unit(""), NOT_NEGATIVE, default.detail)?,
         paint: table.get("paint").map(|f| f.text().map(str::to_owned)).transpose()?,
         sets,
     })
@@ -226,13 +224,13 @@ fn read_set(table: &Table<'_>) -> Result<Set, Problem> {
     let lags = [("stretch", Lag::Stretch), ("turn", Lag::Turn), ("both", Lag::Both)];
     Ok(Set {
         name: text("name")?.unwrap_or_default(),
-        anchor: table.need("anchor")?.numbers3(Unit::Length, Range::ANY)?.into(),
-        radius: table.need("radius")?.number(Unit::Length, POSITIVE)?,
+        anchor: table.need("anchor")?.numbers3(Unit("m"), Range::ANY)?.into(),
+        radius: table.need("radius")?.number(Unit("m"), POSITIVE)?,
         bone: text("bone")?,
         segments: table.get("segments").map_or(Ok(Segments::Own), |f| read_segments(&f))?,
-        mass: optional("mass", Unit::Factor, POSITIVE)?,
-        stiffness: optional("stiffness", Unit::Factor, NOT_NEGATIVE)?,
-        damping: optional("damping", Unit::Factor, NOT_NEGATIVE)?,
+        mass: optional("mass", Unit(""), POSITIVE)?,
+        stiffness: optional("stiffness", Unit(""), NOT_NEGATIVE)?,
+        damping: optional("damping", Unit(""), NOT_NEGATIVE)?,
         lag: table.get("lag").map_or(Ok(Lag::Stretch), |f| f.choice(&lags))?,
     })
 }
@@ -256,8 +254,8 @@ fn read_hands(table: &Table<'_>, sets: &[Set]) -> Result<BTreeMap<String, Hand>,
             return Err(hand.wrong(&what, "give a set this name: name = \"…\""));
         }
         hand.only(&["offset", "grip"])?;
-        let grip = hand.get("grip").map(|f| f.value(Unit::Factor, Range { least: 0.0, most: 1.0 }));
-        let offset = hand.need("offset")?.values3(Unit::Length, Range::ANY)?;
+        let grip = hand.get("grip").map(|f| f.value(Unit(""), Range { least: 0.0, most: 1.0 }));
+        let offset = hand.need("offset")?.values3(Unit("m"), Range::ANY)?;
         let grip = grip.transpose()?.unwrap_or(Value::Number(1.0));
         hands.insert(entry.key.clone(), Hand { offset, grip });
     }

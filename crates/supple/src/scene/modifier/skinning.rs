@@ -33,7 +33,7 @@ pub(super) fn read(table: &Table<'_>) -> Result<Params, Problem> {
     let default = Params::default();
     let steps = Range { least: 1.0, most: 90.0 };
     Ok(Params {
-        step_degrees: table.number_or("step", Unit::Angle, steps, default.step_degrees)?,
+        step_degrees: table.number_or("step", Unit("deg"), steps, default.step_degrees)?,
         weights: table.get("weights").map(|f| f.text().map(str::to_owned)).transpose()?,
     })
 }

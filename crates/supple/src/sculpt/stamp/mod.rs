@@ -35,6 +35,7 @@ mod collider;
 mod footprint;
 
 use glam::{DMat3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Done;
@@ -83,29 +84,36 @@ const MOST_STEPS: f32 = 100_000.0;
 /// assert!(ball.positions.iter().all(|p| p.z < 0.801 || p.x.abs().max(p.y.abs()) > 0.299));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stamp {
     /// The tool: any closed mesh.
     pub tool: ToolShape,
     /// Where the tool's origin is at the start.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
     pub from: Vec3,
     /// The way it goes, leg by leg: each a displacement. Empty by default: it stays.
+    #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub by: Vec<Vec3>,
     /// How much larger the tool is made, about its origin. 1 by default.
     pub scale: f32,
     /// How the tool is turned about the x, then the y, then the z axis through its origin, in degrees.
     /// Not at all by default.
+    #[schemars(with = "[f32; 3]", extend("unit" = "deg"))]
     pub rotate: Vec3,
     /// Distance from the contact up to which everything follows the tool. 0 by default: the contact.
+    #[schemars(extend("unit" = "m"))]
     pub inner: f32,
     /// Distance from the contact from which nothing moves. 0.5 by default. Small leaves a sharp
     /// footprint and a steep rim, large a soft one.
+    #[schemars(extend("unit" = "m"))]
     pub outer: f32,
     /// How far the tool goes before contacts are looked for again; also the largest gap between tool
     /// and shape. A sixteenth of `outer` by default.
+    #[schemars(extend("unit" = "m"))]
     pub step: Option<f32>,
     /// Share of the sideways flow that makes room, 0 to 1; see [`Move`](super::Move). 1 by default.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub lateral: f32,
     /// Places that stay as they are, even if the tool enters them. None by default.
     pub keep: Vec<Keep>,
@@ -134,20 +142,21 @@ impl Default for Stamp {
 /// Where a stamp's tool comes from.
 ///
 /// A name is only a name: who loads files (a scene, a command) puts the mesh in its place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolShape {
     /// A mesh.
     Mesh {
         /// Its vertices.
+        #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
         positions: Vec<Vec3>,
         /// Its triangles, counter-clockwise seen from outside.
         triangles: Vec<[u32; 3]>,
     },
     /// A file, relative to the scene's folder.
-    File(String),
+    File(#[schemars(extend("format" = "file"))] String),
     /// A model of the zoo.
-    Zoo(String),
+    Zoo(#[schemars(extend("format" = "zoo"))] String),
 }
 
 impl Default for ToolShape {

@@ -1,0 +1,3 @@
+//! What modifiers share: how their parameters are declared and read.
+
+pub mod read;
