@@ -3,10 +3,14 @@
 use std::path::Path;
 
 use supple::Asset;
-use supple::io::{Malformed, gltf, obj, off, ply, stl, uri, vtk};
+use supple::flow::dataset::{Dataset, Select};
+use supple::io::{Malformed, amira, gltf, netcdf, obj, off, ply, stl, uri, vtk, vtk_xml};
 use supple::scene::{RigidPath, Scene};
 
-const TARGETS: [&str; 8] = ["obj", "ply", "stl", "off", "vtk", "gltf", "scene", "path"];
+const TARGETS: [&str; 12] = [
+    "obj", "ply", "stl", "off", "vtk", "gltf", "scene", "path", "vtk_xml", "vtk_flow", "netcdf",
+    "amira",
+];
 
 /// Does what the fuzz target does; the words of the refusal if the reader refuses.
 fn run(target: &str, bytes: &[u8]) -> Result<(), String> {
@@ -17,6 +21,10 @@ fn run(target: &str, bytes: &[u8]) -> Result<(), String> {
         "stl" => sound(stl::read(bytes, warnings)),
         "off" => sound(off::read(bytes, warnings)),
         "vtk" => sound(vtk::read(bytes, warnings)),
+        "vtk_xml" => fitting(vtk_xml::read(bytes, Select::All, &vtk_xml::no_files)),
+        "vtk_flow" => fitting(vtk::read_dataset(bytes, Select::All)),
+        "netcdf" => fitting(netcdf::read(bytes.to_vec(), Select::All)),
+        "amira" => fitting(amira::read(bytes, Select::All)),
         "gltf" => sound(gltf::read(bytes, &uri::no_folder, warnings)),
         "scene" => {
             let scene = Scene::parse(&String::from_utf8_lossy(bytes), None).map_err(|e| e.what)?;
@@ -31,6 +39,15 @@ fn run(target: &str, bytes: &[u8]) -> Result<(), String> {
         }
         _ => panic!("no reader for {target}"),
     }
+}
+
+fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {
+    let dataset = result.map_err(|error| {
+        assert!(!error.fix.is_empty(), "{error}");
+        error.to_string()
+    })?;
+    assert_eq!(dataset.validate(), Ok(()), "arrays fit their grid");
+    Ok(())
 }
 
 fn sound(result: Result<Asset, Malformed>) -> Result<(), String> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use supple::flow::recording;
 use supple::mesh::adjacency::{self, Topology};
 use supple::mesh::intersect::self_intersections;
 use supple::mesh::measure::{Bounds, area};
@@ -12,14 +13,17 @@ use supple::{Asset, TriMesh};
 
 use crate::shell::{self, Shell};
 
-/// Tell what is in a file: counts, topology, volume, attributes, skins, animations
+/// Tell what is in a file: counts, topology, volume, attributes, skins, animations; grid, times and arrays of a flow
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// File to look at
-    file: PathBuf,
+    /// File to look at; several, or a pattern, for a recorded flow
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
     /// Also count the self-intersecting triangle pairs, exactly
     #[arg(long)]
     deep: bool,
+    #[command(flatten)]
+    flow: super::flow::FlowArgs,
 }
 
 /// What `info` tells, under the names it has in JSON.
@@ -68,12 +72,20 @@ struct Clip {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let asset = super::read(&args.file, shell)?;
-    let info = describe(&args.file, asset, args.deep, shell)?;
+    let [file] = &args.files[..] else {
+        super::flow::info(&args.files, &args.flow, shell)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if recording::is_flow(file) {
+        super::flow::info(&args.files, &args.flow, shell)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let asset = super::read(file, shell)?;
+    let info = describe(file, asset, args.deep, shell)?;
     if shell.options().json {
         shell.print_json(&info)?;
     } else {
-        print(&args.file.display().to_string(), &info);
+        print(&file.display().to_string(), &info);
     }
     Ok(ExitCode::SUCCESS)
 }

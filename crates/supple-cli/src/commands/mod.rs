@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod deform;
 pub(crate) mod demo;
+pub(crate) mod flow;
 pub(crate) mod info;
 pub(crate) mod new;
 pub(crate) mod remesh;

@@ -31,6 +31,9 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+pub use super::cells::{CellBuilder, CellError, CellType, Cells, Faces};
+pub use super::velocity::{VelocityError, VelocitySource};
+
 /// Where the values of an array belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Centering {
@@ -85,141 +88,6 @@ pub enum Grid {
         /// What they are the corners of.
         cells: Cells,
     },
-}
-
-/// What a cell is: the linear types of VTK, under VTK's numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[expect(missing_docs, reason = "the names of VTK say it")]
-pub enum CellType {
-    Empty = 0,
-    Vertex = 1,
-    PolyVertex = 2,
-    Line = 3,
-    PolyLine = 4,
-    Triangle = 5,
-    TriangleStrip = 6,
-    Polygon = 7,
-    Pixel = 8,
-    Quad = 9,
-    Tetra = 10,
-    Voxel = 11,
-    Hexahedron = 12,
-    Wedge = 13,
-    Pyramid = 14,
-    PentagonalPrism = 15,
-    HexagonalPrism = 16,
-    Polyhedron = 42,
-}
-
-impl CellType {
-    /// The linear type of VTK's number, how many corners of it count (`None`: all), and whether that leaves
-    /// points of a cell of higher order out. `None` for numbers that are no cell.
-    #[must_use]
-    pub fn from_vtk(code: u8) -> Option<(Self, Option<usize>, bool)> {
-        let linear = |kind, corners| Some((kind, corners, false));
-        let curved = |kind, corners| Some((kind, Some(corners), true));
-        match code {
-            0 => linear(Self::Empty, Some(0)),
-            1 => linear(Self::Vertex, Some(1)),
-            2 => linear(Self::PolyVertex, None),
-            3 => linear(Self::Line, Some(2)),
-            4 => linear(Self::PolyLine, None),
-            5 => linear(Self::Triangle, Some(3)),
-            6 => linear(Self::TriangleStrip, None),
-            7 => linear(Self::Polygon, None),
-            8 => linear(Self::Pixel, Some(4)),
-            9 => linear(Self::Quad, Some(4)),
-            10 => linear(Self::Tetra, Some(4)),
-            11 => linear(Self::Voxel, Some(8)),
-            12 => linear(Self::Hexahedron, Some(8)),
-            13 => linear(Self::Wedge, Some(6)),
-            14 => linear(Self::Pyramid, Some(5)),
-            15 => linear(Self::PentagonalPrism, Some(10)),
-            16 => linear(Self::HexagonalPrism, Some(12)),
-            42 => linear(Self::Polyhedron, None),
-            // Quadratic, cubic, Lagrange and Bézier cells list their corners first.
-            21 | 35 | 68 | 75 => curved(Self::Line, 2),
-            22 | 34 | 69 | 76 => curved(Self::Triangle, 3),
-            23 | 28 | 30 | 70 | 77 => curved(Self::Quad, 4),
-            24 | 71 | 78 => curved(Self::Tetra, 4),
-            25 | 29 | 33 | 72 | 79 => curved(Self::Hexahedron, 8),
-            26 | 31 | 32 | 73 | 80 => curved(Self::Wedge, 6),
-            27 | 37 | 74 | 81 => curved(Self::Pyramid, 5),
-            _ => None,
-        }
-    }
-
-    /// 3 for solids, 2 for faces, 1 for lines, 0 for points.
-    #[must_use]
-    pub fn dimension(self) -> usize {
-        match self {
-            Self::Empty | Self::Vertex | Self::PolyVertex => 0,
-            Self::Line | Self::PolyLine => 1,
-            Self::Triangle | Self::TriangleStrip | Self::Polygon | Self::Pixel | Self::Quad => 2,
-            _ => 3,
-        }
-    }
-}
-
-/// The cells of an unstructured grid.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cells {
-    /// What each is.
-    pub types: Vec<CellType>,
-    /// Where the corners of each begin in `corners`, and where the last end: one more than cells.
-    pub offsets: Vec<u32>,
-    /// The points, cell by cell.
-    pub corners: Vec<u32>,
-    /// The faces of polyhedra; empty if there is none.
-    pub faces: Faces,
-}
-
-/// Faces of polyhedra. Cell `c` has the faces `cell[c]..cell[c + 1]`; none for other cells.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Faces {
-    /// Where the faces of each cell begin, and where the last end; empty without polyhedra.
-    pub cell: Vec<u32>,
-    /// Where the points of each face begin in `points`, and where the last end.
-    pub offsets: Vec<u32>,
-    /// The points, face by face.
-    pub points: Vec<u32>,
-}
-
-impl Cells {
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.types.len()
-    }
-
-    /// True without cells.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.types.is_empty()
-    }
-
-    /// The points of a cell.
-    #[must_use]
-    pub fn corners(&self, cell: usize) -> &[u32] {
-        &self.corners[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
-    }
-
-    /// The faces of a polyhedron, each by its points.
-    pub fn faces(&self, cell: usize) -> impl Iterator<Item = &[u32]> {
-        let faces = &self.faces;
-        let range = match (faces.cell.get(cell), faces.cell.get(cell + 1)) {
-            (Some(&first), Some(&end)) => first as usize..end as usize,
-            _ => 0..0,
-        };
-        range.map(|f| &faces.points[faces.offsets[f] as usize..faces.offsets[f + 1] as usize])
-    }
-
-    /// The largest dimension among the cells: 3 for solids, 2 for faces; 0 without cells.
-    #[must_use]
-    pub fn dimension(&self) -> usize {
-        self.types.iter().map(|t| t.dimension()).max().unwrap_or(0)
-    }
 }
 
 impl Grid {
@@ -309,6 +177,27 @@ impl Grid {
         bounds_of(&corners)
     }
 
+    /// The cells of a lattice one by one: hexahedra, quads, lines or a vertex.
+    #[must_use]
+    pub fn to_cells(&self) -> Cells {
+        if let Self::Unstructured { cells, .. } = self {
+            return cells.clone();
+        }
+        let mut cells = Cells::default();
+        let mut corners = Vec::new();
+        for cell in 0..self.cell_count() {
+            self.corners_of(cell, &mut corners);
+            let kind = match corners.len() {
+                8 => CellType::Voxel,
+                4 => CellType::Pixel,
+                2 => CellType::Line,
+                _ => CellType::Vertex,
+            };
+            cells.push(kind, &corners, &[]);
+        }
+        cells
+    }
+
     /// The points around a cell of a lattice or of a list, at most a few.
     fn corners_of(&self, cell: usize, into: &mut Vec<u32>) {
         into.clear();
@@ -361,6 +250,21 @@ impl Grid {
         };
         sums.into_iter().enumerate().map(mean).collect()
     }
+}
+
+/// Values of a lattice, backwards along the axes that are turned.
+fn turn(values: &[f32], components: usize, n: [usize; 3], turned: [bool; 3]) -> Vec<f32> {
+    let at = |a: usize, i: usize| if turned[a] { n[a] - 1 - i } else { i };
+    let mut result = Vec::with_capacity(values.len());
+    for (k, j) in (0..n[2]).flat_map(|k| (0..n[1]).map(move |j| (k, j))) {
+        for i in 0..n[0] {
+            let tuple = (at(2, k) * n[1] + at(1, j)) * n[0] + at(0, i);
+            result.extend(
+                values.get(tuple * components..(tuple + 1) * components).into_iter().flatten(),
+            );
+        }
+    }
+    result
 }
 
 fn bounds_of(points: &[DVec3]) -> Option<(DVec3, DVec3)> {
@@ -457,6 +361,30 @@ impl Dataset {
         }
     }
 
+    /// Whether grid and arrays fit each other.
+    ///
+    /// # Errors
+    ///
+    /// A sentence about the first that does not.
+    pub fn validate(&self) -> Result<(), String> {
+        if let Grid::Curvilinear { dims, points } = &*self.grid
+            && points.len() != dims.iter().product::<usize>()
+        {
+            return Err(format!("{} points on a lattice of {dims:?}", points.len()));
+        }
+        if let Grid::Unstructured { points, cells } = &*self.grid
+            && cells.corners.iter().chain(&cells.faces.points).any(|&p| p as usize >= points.len())
+        {
+            return Err("a cell names a point that is not there".to_owned());
+        }
+        for Array { info, values } in &self.arrays {
+            if values.len() != self.grid.count(info.centering) * info.components {
+                return Err(format!("'{}' has {} numbers", info.name, values.len()));
+            }
+        }
+        Ok(())
+    }
+
     /// All arrays of the file, read or not.
     #[must_use]
     pub fn contents(&self) -> Vec<ArrayInfo> {
@@ -475,7 +403,7 @@ impl Dataset {
     fn at_points(&self, name: &str) -> Result<(usize, Vec<f32>), VelocityError> {
         let array = self.array(name).ok_or_else(|| VelocityError::Missing {
             name: name.to_owned(),
-            known: names(&self.contents(), |_| true),
+            known: super::velocity::names(&self.contents()),
         })?;
         let components = array.info.components;
         let values = match array.info.centering {
@@ -488,6 +416,53 @@ impl Dataset {
             return Err(VelocityError::Size { name, found: values.len(), expected });
         }
         Ok((components, values))
+    }
+
+    /// Turns axes that fall, with all that is on them.
+    ///
+    /// # Errors
+    ///
+    /// A sentence if an axis neither rises nor falls.
+    pub fn make_axes_rise(&mut self) -> Result<(), String> {
+        let Some(dims) = self.grid.dims() else { return Ok(()) };
+        let mut turned = [false; 3];
+        let grid = Arc::make_mut(&mut self.grid);
+        match grid {
+            Grid::Uniform { origin, spacing, .. } => {
+                for a in 0..3 {
+                    if spacing[a] >= 0.0 {
+                        continue;
+                    }
+                    turned[a] = true;
+                    origin[a] += spacing[a] * (dims[a] - 1) as f64;
+                    spacing[a] = -spacing[a];
+                }
+            }
+            Grid::Rectilinear { x, y, z } => {
+                for (a, axis) in [x, y, z].into_iter().enumerate() {
+                    turned[a] = axis.len() > 1 && axis[1] < axis[0];
+                    if turned[a] {
+                        axis.reverse();
+                    }
+                    let finite = axis.iter().all(|x| x.is_finite());
+                    if !finite || axis.windows(2).any(|w| w[1] <= w[0]) {
+                        let name = ["x", "y", "z"][a];
+                        return Err(format!("the coordinates along {name} do not rise"));
+                    }
+                }
+            }
+            _ => {}
+        }
+        if turned.contains(&true) {
+            for array in &mut self.arrays {
+                let n = match array.info.centering {
+                    Centering::Point => dims,
+                    Centering::Cell => dims.map(|d| d.saturating_sub(1).max(1)),
+                };
+                array.values = turn(&array.values, array.info.components, n, turned);
+            }
+        }
+        Ok(())
     }
 
     /// What is integrated: velocity and validity at the points, and the scalars of these names (vectors become
@@ -565,271 +540,9 @@ impl Level {
     }
 }
 
-/// Which arrays are the velocity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VelocitySource {
-    /// An array of two or three components.
-    Vector(String),
-    /// Two or three arrays, one a component.
-    Components(Vec<String>),
-    /// A vector divided by a scalar, as compressible solvers write it.
-    Momentum {
-        /// Momentum per volume.
-        momentum: String,
-        /// Mass per volume.
-        density: String,
-    },
-}
-
-/// Why there is no velocity.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VelocityError {
-    /// An array is not in the file.
-    #[error("there is no array '{name}' (there are: {known})")]
-    Missing {
-        /// Its name.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// Nothing looks like a velocity.
-    #[error(
-        "there is no vector that could be a velocity (there are: {known}; name one, or its components, with --velocity)"
-    )]
-    None {
-        /// What there is.
-        known: String,
-    },
-    /// Several could be it.
-    #[error("several arrays could be the velocity: {known} (choose with --velocity NAME)")]
-    Several {
-        /// Their names.
-        known: String,
-    },
-    /// One component was found, another was not.
-    #[error(
-        "'{name}' is one component of a velocity, the other is not here (add the file that has it, or name the components with --velocity U,V)"
-    )]
-    Half {
-        /// The component that is there.
-        name: String,
-    },
-    /// A name stands for an array that has too few components.
-    #[error(
-        "'{name}' has one component, a velocity has two or three (name two or three arrays: --velocity U,V[,W])"
-    )]
-    Scalar {
-        /// Its name.
-        name: String,
-    },
-    /// An array does not fit its grid.
-    #[error(
-        "the array '{name}' has {found} numbers where the grid has room for {expected} (the file is damaged; export it again)"
-    )]
-    Size {
-        /// Its name.
-        name: String,
-        /// Numbers that are there.
-        found: usize,
-        /// Numbers that should be.
-        expected: usize,
-    },
-}
-
-/// Names a velocity has in files, the likelier first; compared without regard to case.
-const VECTOR_NAMES: [&str; 10] = [
-    "u",
-    "velocity",
-    "vel",
-    "v",
-    "velocities",
-    "vectors",
-    "velocity_field",
-    "umean",
-    "wind",
-    "vectors_",
-];
-
-/// Names its components have, the likelier first.
-const COMPONENT_NAMES: [[&str; 3]; 14] = [
-    ["u", "v", "w"],
-    ["ux", "uy", "uz"],
-    ["vx", "vy", "vz"],
-    ["x velocity", "y velocity", "z velocity"],
-    ["velocity_x", "velocity_y", "velocity_z"],
-    ["x_velocity", "y_velocity", "z_velocity"],
-    ["velocityx", "velocityy", "velocityz"],
-    ["vozocrtx", "vomecrty", "vovecrtz"],
-    ["uo", "vo", "wo"],
-    ["uvel", "vvel", "wvel"],
-    ["water_u", "water_v", "water_w"],
-    ["u10", "v10", "w10"],
-    ["u_velocity", "v_velocity", "w_velocity"],
-    [
-        "eastward_eulerian_current_velocity",
-        "northward_eulerian_current_velocity",
-        "upward_velocity",
-    ],
-];
-
-impl VelocitySource {
-    /// The arrays named, or if none is named those that are the velocity by their name, by what the file says
-    /// of them, or because there is no other vector.
-    ///
-    /// # Errors
-    ///
-    /// [`VelocityError`] with the names to choose from.
-    pub fn choose(contents: &[ArrayInfo], named: &[String]) -> Result<Self, VelocityError> {
-        match named {
-            [] => Self::guess(contents),
-            [name] => {
-                let info = find(contents, name)?;
-                if info.components < 2 {
-                    return Err(VelocityError::Scalar { name: name.clone() });
-                }
-                Ok(Self::Vector(info.name.clone()))
-            }
-            _ => {
-                let found = named.iter().map(|n| find(contents, n).map(|i| i.name.clone()));
-                Ok(Self::Components(found.collect::<Result<_, _>>()?))
-            }
-        }
-    }
-
-    /// The names of the arrays.
-    #[must_use]
-    pub fn names(&self) -> Vec<&str> {
-        match self {
-            Self::Vector(name) => vec![name],
-            Self::Components(names) => names.iter().map(String::as_str).collect(),
-            Self::Momentum { momentum, density } => vec![momentum, density],
-        }
-    }
-
-    fn guess(contents: &[ArrayInfo]) -> Result<Self, VelocityError> {
-        let vectors: Vec<&ArrayInfo> = contents
-            .iter()
-            .filter(|i| matches!(i.components, 2 | 3) && !is_geometry(&i.name))
-            .collect();
-        let is = |info: &ArrayInfo, name: &str| info.name.eq_ignore_ascii_case(name);
-        let known = VECTOR_NAMES.iter().find_map(|n| vectors.iter().find(|i| is(i, n)));
-        if let Some(info) = known {
-            return Ok(Self::Vector(info.name.clone()));
-        }
-        let of = |wanted: &str| contents.iter().find(|i| is(i, wanted) && i.components == 1);
-        let momentum = vectors.iter().find(|i| is(i, "momentum") || is(i, "rhou"));
-        if let (Some(momentum), Some(density)) = (momentum, of("density").or_else(|| of("rho"))) {
-            let (momentum, density) = (momentum.name.clone(), density.name.clone());
-            return Ok(Self::Momentum { momentum, density });
-        }
-        if let Some(found) = Self::components(contents) {
-            return found;
-        }
-        let mut different: Vec<&str> = vectors.iter().map(|i| i.name.as_str()).collect();
-        different.dedup();
-        match different[..] {
-            [] => Err(VelocityError::None { known: names(contents, |_| true) }),
-            [only] => Ok(Self::Vector(only.to_owned())),
-            _ => Err(VelocityError::Several { known: different.join(", ") }),
-        }
-    }
-
-    /// Two or three scalars that belong together.
-    fn components(contents: &[ArrayInfo]) -> Option<Result<Self, VelocityError>> {
-        let scalar = |test: &dyn Fn(&ArrayInfo) -> bool| {
-            contents.iter().find(|i| i.components == 1 && test(i)).map(|i| i.name.clone())
-        };
-        let meaning = |word: &str| {
-            scalar(&|i| {
-                let meaning = i.meaning.as_deref().unwrap_or_default();
-                meaning.starts_with(word) && meaning.ends_with("velocity")
-            })
-        };
-        let mut half = None;
-        let triples = COMPONENT_NAMES
-            .iter()
-            .map(|names| names.map(|n| scalar(&|i| i.name.eq_ignore_ascii_case(n))))
-            .chain(
-                [["eastward", "northward", "upward"], ["sea_water_x", "sea_water_y", "upward"]]
-                    .map(|words| words.map(meaning)),
-            );
-        for triple in triples {
-            match triple {
-                [Some(u), Some(v), w] => {
-                    let names = [u, v].into_iter().chain(w).collect();
-                    return Some(Ok(Self::Components(names)));
-                }
-                [Some(one), None, _] | [None, Some(one), _] => half = half.or(Some(one)),
-                _ => {}
-            }
-        }
-        half.map(|name| Err(VelocityError::Half { name }))
-    }
-}
-
-fn is_geometry(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name.contains("normal") || name == "points" || name.contains("coord") || name.contains("color")
-}
-
-fn find<'a>(contents: &'a [ArrayInfo], name: &str) -> Result<&'a ArrayInfo, VelocityError> {
-    let exact = contents.iter().find(|i| i.name == name);
-    exact.or_else(|| contents.iter().find(|i| i.name.eq_ignore_ascii_case(name))).ok_or_else(|| {
-        VelocityError::Missing { name: name.to_owned(), known: names(contents, |_| true) }
-    })
-}
-
-fn names(contents: &[ArrayInfo], keep: impl Fn(&ArrayInfo) -> bool) -> String {
-    let names: Vec<&str> = contents.iter().filter(|i| keep(i)).map(|i| i.name.as_str()).collect();
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn info(name: &str, components: usize) -> ArrayInfo {
-        Array::new(name, components, Centering::Point, Vec::new()).info
-    }
-
-    fn choose(contents: &[ArrayInfo]) -> Result<VelocitySource, VelocityError> {
-        VelocitySource::choose(contents, &[])
-    }
-
-    #[test]
-    fn velocity_is_found_by_name_and_kind() {
-        let vector = |name: &str| Ok(VelocitySource::Vector(name.to_owned()));
-        assert_eq!(choose(&[info("p", 1), info("flux", 3)]), vector("flux"));
-        assert_eq!(choose(&[info("B", 3), info("Velocity", 3)]), vector("Velocity"));
-        assert_eq!(choose(&[info("Normals", 3), info("flux", 3)]), vector("flux"));
-        let parts =
-            |n: &[&str]| Ok(VelocitySource::Components(n.iter().map(|&s| s.to_owned()).collect()));
-        let cth = ["X Velocity", "Y Velocity", "Z Velocity"];
-        assert_eq!(choose(&cth.map(|n| info(n, 1))), parts(&cth));
-        assert_eq!(choose(&[info("uo", 1), info("vo", 1)]), parts(&["uo", "vo"]));
-        let momentum = VelocitySource::Momentum {
-            momentum: "Momentum".to_owned(),
-            density: "Density".to_owned(),
-        };
-        assert_eq!(choose(&[info("Density", 1), info("Momentum", 3)]), Ok(momentum));
-        let east =
-            ArrayInfo { meaning: Some("eastward_sea_water_velocity".to_owned()), ..info("a", 1) };
-        let north =
-            ArrayInfo { meaning: Some("northward_sea_water_velocity".to_owned()), ..info("b", 1) };
-        assert_eq!(choose(&[north, east]), parts(&["a", "b"]));
-    }
-
-    #[test]
-    fn what_is_no_velocity_is_refused_with_the_names() {
-        let none = choose(&[info("p", 1)]).unwrap_err().to_string();
-        assert!(none.contains("there are: p"), "{none}");
-        let several = choose(&[info("a", 3), info("b", 3)]).unwrap_err().to_string();
-        assert!(several.contains("a, b"), "{several}");
-        let half = choose(&[info("vozocrtx", 1)]).unwrap_err().to_string();
-        assert!(half.contains("'vozocrtx' is one component"), "{half}");
-        let scalar = VelocitySource::choose(&[info("p", 1)], &["p".to_owned()]);
-        assert_eq!(scalar, Err(VelocityError::Scalar { name: "p".to_owned() }));
-    }
 
     #[test]
     fn cells_give_points_the_mean_of_what_is_valid() {
@@ -838,6 +551,21 @@ mod tests {
         let half = grid.to_points(1, &[f32::NAN, 3.0]);
         assert!(half[0].is_nan() && half[3].is_nan(), "{half:?}");
         assert_eq!(half[1], 3.0);
+    }
+
+    #[test]
+    fn axes_that_fall_are_turned_with_their_values() {
+        let (x, y, z) = (vec![3.0, 2.0, 0.0], vec![0.0, 1.0], vec![0.0]);
+        let values = (0..6).map(|k| k as f32).collect();
+        let array = Array::new("a", 1, Centering::Point, values);
+        let mut dataset = Dataset::new(Grid::Rectilinear { x, y, z }, vec![array]);
+        dataset.make_axes_rise().unwrap();
+        assert_eq!(dataset.arrays[0].values, [2.0, 1.0, 0.0, 5.0, 4.0, 3.0]);
+        assert_eq!(dataset.grid.point(0).x, 0.0);
+        let x = vec![0.0, 1.0, 1.0];
+        let grid = Grid::Rectilinear { x, y: vec![0.0], z: vec![0.0] };
+        let error = Dataset::new(grid, Vec::new()).make_axes_rise().unwrap_err();
+        assert!(error.contains("along x"), "{error}");
     }
 
     #[test]
@@ -851,17 +579,10 @@ mod tests {
                 Array::new("Momentum", 3, Centering::Point, momentum),
             ],
         );
-        let source = choose(&dataset.contents()).unwrap();
+        let source = VelocitySource::choose(&dataset.contents(), &[]).unwrap();
         let level = dataset.level(&source, &["Momentum".to_owned()]).unwrap();
         assert_eq!(level.velocity, [[1.0, 2.0, 3.0, 1.0], [0.0; 4]]);
         assert_eq!(level.masked(), 0.5);
         assert_eq!(level.scalars[0].1, [56.0_f32.sqrt(), 3.0_f32.sqrt()]);
-    }
-
-    #[test]
-    fn cells_of_higher_order_keep_their_corners() {
-        assert_eq!(CellType::from_vtk(24), Some((CellType::Tetra, Some(4), true)));
-        assert_eq!(CellType::from_vtk(10), Some((CellType::Tetra, Some(4), false)));
-        assert_eq!(CellType::from_vtk(99), None);
     }
 }

@@ -28,9 +28,13 @@
 
 pub mod advect;
 pub mod analytic;
+pub mod cells;
 pub mod dataset;
 pub mod grid;
+pub mod recording;
+mod source;
 pub mod time;
+pub mod velocity;
 pub mod wide;
 
 #[cfg(test)]

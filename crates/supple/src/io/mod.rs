@@ -1,12 +1,16 @@
 //! Files: one module a format, one [`read`] and one [`write`](write()) for all of them.
 //!
+//! Recorded flows come in by [`Recording::open`](crate::flow::recording::Recording::open), through the same folder.
+//!
 //! A reader works on bytes and returns an [`Asset`](crate::Asset) with warnings, or a [`Malformed`]
 //! that says what is wrong, where, and what to do. It never allocates more than the file's size
 //! justifies: counts that a file claims are checked against the bytes it has.
 
+pub mod amira;
 pub mod gltf;
 pub mod gzip;
 pub mod mdd;
+pub mod netcdf;
 pub mod obj;
 pub mod off;
 pub mod pc2;
@@ -16,12 +20,14 @@ pub mod take;
 pub mod uri;
 pub mod usd;
 pub mod vtk;
+pub mod vtk_xml;
 pub mod vtp;
 
 pub(crate) mod color;
 mod error;
 mod file;
 mod finish;
+mod number;
 mod polygon;
 mod save;
 mod text;

@@ -86,7 +86,6 @@ impl FetchError {
 /// [`FetchError`] if the URI is malformed, names what `policy` does not allow, or there is no such
 /// file.
 pub fn resolve(folder: &Path, uri: &str, policy: Policy) -> Result<PathBuf, FetchError> {
-    let outside = || FetchError::Outside { uri: shortened(uri) };
     let path = match scheme(uri) {
         Some("file") if policy == Policy::AllowOutside => file_path(uri)?,
         Some(scheme) => {
@@ -94,11 +93,22 @@ pub fn resolve(folder: &Path, uri: &str, policy: Policy) -> Result<PathBuf, Fetc
         }
         None => percent_decoded_path(uri, uri)?,
     };
-    if policy == Policy::FolderOnly && leaves(&path) {
+    resolve_path(folder, &path, policy)
+}
+
+/// The file that the path `path` names in a document of `folder`: as [`resolve`], for documents that write names
+/// of files as they are.
+///
+/// # Errors
+///
+/// As [`resolve`].
+pub fn resolve_path(folder: &Path, path: &Path, policy: Policy) -> Result<PathBuf, FetchError> {
+    let outside = || FetchError::Outside { uri: shortened(&path.to_string_lossy()) };
+    if policy == Policy::FolderOnly && leaves(path) {
         return Err(outside());
     }
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let named = folder.join(&path);
+    let named = folder.join(path);
     let failed = |source| FetchError::Io { path: named.clone(), source };
     let real = named.canonicalize().map_err(failed)?;
     if policy == Policy::FolderOnly && !real.starts_with(folder.canonicalize().map_err(failed)?) {

@@ -1,0 +1,543 @@
+//! A recorded flow: levels over time, read when they are asked for.
+//!
+//! # Method
+//!
+//! [`Recording::open`] looks at names, times, the first grid and which arrays are the velocity; nothing else is
+//! read. [`Recording::level`] reads one moment and keeps the last two, which is what an integration needs between
+//! two times. Every guess is a sentence in [`Recording::assumed`].
+//!
+//! Times come from the caller ([`Options::times`]), else from the series (`.pvd`, `.series`, NetCDF), else from the
+//! files themselves, else they are 0, 1, 2 … Velocities are in units of length a unit of time: m/s of files whose
+//! times are days are multiplied by 86,400.
+//!
+//! # Limits
+//!
+//! - The grid is that of the first level: one that changes is refused (`a_grid_that_moves_is_refused`).
+//! - Files of a list without times are opened once to look for them, unless they are larger than 1 GiB together.
+//!
+//! # Example
+//!
+//! ```no_run
+//! use supple::flow::recording::{Options, Recording};
+//!
+//! let recording = Recording::open(&["swirl.pvd".into()], &Options::default()).unwrap();
+//! let level = recording.level(0).unwrap();
+//! println!("{} levels, {} points", recording.times().len(), level.velocity.len());
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use glam::DVec3;
+
+use super::dataset::{
+    ArrayInfo, Coordinates, Dataset, Grid, Level, Select, VelocityError, VelocitySource,
+};
+use super::source::{self, Source};
+use crate::io::ReadError;
+
+/// Levels that stay in memory.
+const KEPT: usize = 2;
+
+/// Bytes of files that are opened only to look for their times.
+const LOOK_FOR_TIMES: u64 = 1 << 30;
+
+/// How a recording is understood.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Names of the velocity or of its components; empty: found by itself.
+    pub velocity: Vec<String>,
+    /// Names of scalars that levels carry.
+    pub scalars: Vec<String>,
+    /// Time of the first level and from one to the next; `None`: as the files say.
+    pub times: Option<(f64, f64)>,
+    /// What the coordinates are; `None`: as the units say.
+    pub coordinates: Option<Coordinates>,
+    /// Axes whose end is their beginning.
+    pub periodic: [bool; 3],
+    /// The axis that is time, of files that hold all times in one grid: 2 is z.
+    pub time_axis: Option<usize>,
+    /// Whether a series may name files outside its folder.
+    pub allow_outside: bool,
+}
+
+/// Why a recording cannot be opened or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There is no velocity.
+    #[error("{path}: {source}", path = path.display())]
+    Velocity {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: VelocityError,
+    },
+    /// No file was found.
+    #[error("{pattern}: there is no such file (check the name; patterns take * and ?)")]
+    Missing {
+        /// What was looked for.
+        pattern: String,
+    },
+    /// A level has another grid than the first.
+    #[error("{path}: its grid is not that of the first level (grids that move or change are not read; resample them to one grid)", path = path.display())]
+    Moves {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The times make no sense.
+    #[error("{what} (give the times with --times START:STEP)")]
+    Times {
+        /// What is wrong.
+        what: String,
+    },
+    /// The list of files is no recording.
+    #[error("{what}")]
+    Mixed {
+        /// What is wrong, and what to do.
+        what: String,
+    },
+}
+
+/// A unit of time, for reports.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimeUnit {
+    /// Its name, such as `days since 2000-01-01`; `None` if no file says it.
+    pub name: Option<String>,
+    /// Seconds in it; 1 if unknown.
+    pub seconds: f64,
+}
+
+/// A recorded flow.
+#[derive(Debug)]
+pub struct Recording {
+    source: Source,
+    times: Vec<f64>,
+    unit: TimeUnit,
+    velocity: VelocitySource,
+    scalars: Vec<String>,
+    /// What velocities of the file are multiplied by.
+    scale: f32,
+    coordinates: Coordinates,
+    periodic: [bool; 3],
+    grid: Arc<Grid>,
+    contents: Vec<ArrayInfo>,
+    assumed: Vec<String>,
+    kept: Mutex<Vec<(usize, Arc<Level>)>>,
+}
+
+impl Recording {
+    /// Opens files: a series, a pattern, a list, one file.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError`] with what is wrong, where, and what to do.
+    pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, RecordingError> {
+        let mut assumed = Vec::new();
+        let mut source = Source::open(paths, options)?;
+        let first = source.read(0, Select::Names(&[]))?;
+        let contents = first.contents();
+        let velocity = VelocitySource::choose(&contents, &options.velocity).map_err(|source_| {
+            RecordingError::Velocity { path: source.path(0).to_owned(), source: source_ }
+        })?;
+        if options.velocity.is_empty() && contents.len() > 1 {
+            assumed.push(format!(
+                "the velocity is {} (--velocity)",
+                velocity.names().join(if matches!(velocity, VelocitySource::Momentum { .. }) {
+                    " / "
+                } else {
+                    ", "
+                })
+            ));
+        }
+        let times = times_of(&mut source, &first, options, &mut assumed)?;
+        let unit = source.time_unit().unwrap_or(TimeUnit { name: None, seconds: 1.0 });
+        let units = contents.iter().find(|i| Some(&i.name.as_str()) == velocity.names().first());
+        let units = units.and_then(|i| i.units.as_deref());
+        let coordinates = options.coordinates.unwrap_or(first.coordinates);
+        let scale = scale_of(units, &unit, coordinates, &mut assumed);
+        if times.len() == 1 {
+            assumed.push("one level alone: the flow is steady".to_owned());
+        }
+        assumed.extend(first.assumed.iter().cloned());
+        assumed.dedup();
+        let periodic = [0, 1, 2].map(|a| options.periodic[a] || first.periodic[a]);
+        Ok(Self {
+            source,
+            times,
+            unit,
+            velocity,
+            scalars: options.scalars.clone(),
+            scale,
+            coordinates,
+            periodic,
+            grid: first.grid,
+            contents,
+            assumed,
+            kept: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// When the levels are, rising.
+    #[must_use]
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// What the times are counted in.
+    #[must_use]
+    pub fn time_unit(&self) -> &TimeUnit {
+        &self.unit
+    }
+
+    /// Where values are known.
+    #[must_use]
+    pub fn grid(&self) -> &Arc<Grid> {
+        &self.grid
+    }
+
+    /// What the horizontal coordinates mean.
+    #[must_use]
+    pub fn coordinates(&self) -> Coordinates {
+        self.coordinates
+    }
+
+    /// Axes whose end is their beginning.
+    #[must_use]
+    pub fn periodic(&self) -> [bool; 3] {
+        self.periodic
+    }
+
+    /// The arrays that are the velocity.
+    #[must_use]
+    pub fn velocity(&self) -> &VelocitySource {
+        &self.velocity
+    }
+
+    /// All arrays.
+    #[must_use]
+    pub fn contents(&self) -> &[ArrayInfo] {
+        &self.contents
+    }
+
+    /// What was guessed or left out, a sentence each.
+    #[must_use]
+    pub fn assumed(&self) -> &[String] {
+        &self.assumed
+    }
+
+    /// The file of a level.
+    #[must_use]
+    pub fn path(&self, level: usize) -> &Path {
+        self.source.path(level)
+    }
+
+    /// A level, from memory if it is one of the last two.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError`] if its file cannot be read, or has another grid.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such level.
+    pub fn level(&self, level: usize) -> Result<Arc<Level>, RecordingError> {
+        assert!(level < self.times.len(), "level {level} of {}", self.times.len());
+        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, kept)) = lock().iter().find(|(k, _)| *k == level) {
+            return Ok(Arc::clone(kept));
+        }
+        let made = Arc::new(self.read(level)?);
+        let mut kept = lock();
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push((level, Arc::clone(&made)));
+        Ok(made)
+    }
+
+    fn read(&self, level: usize) -> Result<Level, RecordingError> {
+        let path = || self.source.path(level).to_owned();
+        let mut wanted: Vec<String> =
+            self.velocity.names().into_iter().map(str::to_owned).collect();
+        wanted.extend(self.scalars.iter().cloned());
+        let mut dataset = self.source.read(level, Select::Names(&wanted))?;
+        if dataset.grid != self.grid {
+            return Err(RecordingError::Moves { path: path() });
+        }
+        dataset.grid = Arc::clone(&self.grid);
+        let made = dataset.level(&self.velocity, &self.scalars);
+        let mut made = made.map_err(|source| RecordingError::Velocity { path: path(), source })?;
+        if self.scale != 1.0 {
+            made.velocity.iter_mut().for_each(|v| v[..3].iter_mut().for_each(|x| *x *= self.scale));
+        }
+        Ok(made)
+    }
+
+    /// What is in it, for people and machines; reads the first level.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError`] if the first level cannot be read.
+    pub fn summary(&self) -> Result<Summary, RecordingError> {
+        let level = self.level(0)?;
+        Ok(Summary {
+            grid: self.grid.name(),
+            dims: self.grid.dims(),
+            points: self.grid.point_count(),
+            cells: self.grid.cell_count(),
+            bounds: self.grid.bounds(),
+            masked: level.masked(),
+            bytes_a_level: 16 * level.velocity.len()
+                + level.scalars.iter().map(|(_, s)| 4 * s.len()).sum::<usize>(),
+        })
+    }
+}
+
+/// Reads one file of any kind, its first moment, with all arrays.
+///
+/// # Errors
+///
+/// [`RecordingError`] with what is wrong, where, and what to do.
+pub fn read(path: &Path, options: &Options) -> Result<Dataset, RecordingError> {
+    let source = Source::open(&[path.to_owned()], options)?;
+    Ok(source.read(0, Select::All)?)
+}
+
+/// Whether a name is that of a recorded flow rather than of a mesh: a pattern, a kind of file that holds flow, or a
+/// legacy VTK file that is not polydata.
+#[must_use]
+pub fn is_flow(path: &Path) -> bool {
+    source::is_flow(path)
+}
+
+/// Figures of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Kind of grid.
+    pub grid: &'static str,
+    /// Points along the axes of a lattice.
+    pub dims: Option<[usize; 3]>,
+    /// Points in all.
+    pub points: usize,
+    /// Cells in all.
+    pub cells: usize,
+    /// The box around all points.
+    pub bounds: Option<(DVec3, DVec3)>,
+    /// Share of points of the first level where no velocity is known.
+    pub masked: f64,
+    /// Memory a level takes.
+    pub bytes_a_level: usize,
+}
+
+/// The times of all levels; sorts the source by them.
+fn times_of(
+    source: &mut Source,
+    first: &Dataset,
+    options: &Options,
+    assumed: &mut Vec<String>,
+) -> Result<Vec<f64>, RecordingError> {
+    let count = source.len();
+    if let Some((start, step)) = options.times {
+        if !(start.is_finite() && step.is_finite() && step > 0.0) {
+            let what = format!("times from {start} in steps of {step} do not rise");
+            return Err(RecordingError::Times { what });
+        }
+        return Ok((0..count).map(|k| start + step * k as f64).collect());
+    }
+    let own = match source.times() {
+        Some(times) => Some(times),
+        None if count == 1 => Some(vec![first.time.unwrap_or(0.0)]),
+        None => times_of_files(source, first, assumed)?,
+    };
+    let Some(mut times) = own else {
+        assumed.push("the times are 0, 1, 2 …: no file says them (--times START:STEP)".to_owned());
+        return Ok((0..count).map(|k| k as f64).collect());
+    };
+    if let Some(bad) = times.iter().position(|t| !t.is_finite()) {
+        let what = format!("{}: its time is not a number", source.path(bad).display());
+        return Err(RecordingError::Times { what });
+    }
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+    let doubled = order.windows(2).filter(|w| times[w[0]] == times[w[1]]).map(|w| w[1]);
+    let doubled: Vec<usize> = doubled.collect();
+    if !doubled.is_empty() {
+        let again = source.path(doubled[0]).display();
+        let n = doubled.len();
+        assumed
+            .push(format!("levels with the time of the one before are left out: {n} ({again} …)"));
+        order.retain(|k| !doubled.contains(k));
+    }
+    source.reorder(&order);
+    times = order.iter().map(|&k| times[k]).collect();
+    Ok(times)
+}
+
+/// The times that the files of a list say themselves, if all do.
+fn times_of_files(
+    source: &Source,
+    first: &Dataset,
+    assumed: &mut Vec<String>,
+) -> Result<Option<Vec<f64>>, RecordingError> {
+    if first.time.is_none() {
+        return Ok(None);
+    }
+    if source.bytes() > LOOK_FOR_TIMES {
+        assumed.push("the times of files larger than 1 GiB together are not looked for".to_owned());
+        return Ok(None);
+    }
+    let mut times = Vec::with_capacity(source.len());
+    for level in 0..source.len() {
+        let Some(time) = source.read(level, Select::Names(&[]))?.time else { return Ok(None) };
+        times.push(time);
+    }
+    let differ = times.iter().any(|t| *t != times[0]);
+    Ok(differ.then_some(times))
+}
+
+/// What velocities of a file are multiplied by to be lengths a unit of time.
+fn scale_of(
+    units: Option<&str>,
+    time: &TimeUnit,
+    coordinates: Coordinates,
+    assumed: &mut Vec<String>,
+) -> f32 {
+    let known = units.and_then(source::metres_a_second);
+    match (known, units) {
+        (Some(speed), _) => {
+            if time.name.is_none() && coordinates == Coordinates::Degrees {
+                assumed.push("times are seconds: no file says their unit".to_owned());
+            }
+            (speed * time.seconds) as f32
+        }
+        (None, Some(units)) => {
+            assumed.push(format!(
+                "the unit of the velocity, '{units}', is not known: taken as lengths a unit of time"
+            ));
+            1.0
+        }
+        (None, None) => {
+            if coordinates == Coordinates::Degrees {
+                assumed.push("velocities are m/s: no file says their unit".to_owned());
+                return time.seconds as f32;
+            }
+            if time.name.is_some() && time.seconds != 1.0 {
+                assumed.push(
+                    "velocities are lengths a unit of time: no file says their unit".to_owned(),
+                );
+            }
+            1.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::dataset::{Array, Centering};
+    use crate::io::vtk_xml;
+
+    fn write(folder: &Path, name: &str, dataset: &Dataset) {
+        crate::io::save(&folder.join(name), |out| vtk_xml::write(dataset, out)).unwrap();
+    }
+
+    fn uniform(value: f32, time: Option<f64>, origin: f64) -> Dataset {
+        let grid = Grid::Uniform { dims: [2, 2, 2], origin: [origin; 3], spacing: [1.0; 3] };
+        let values = [value, 0.0, 0.0].repeat(8);
+        let p = Array::new("p", 1, Centering::Point, vec![value; 8]);
+        let arrays = vec![Array::new("U", 3, Centering::Point, values), p];
+        Dataset { time, ..Dataset::new(grid, arrays) }
+    }
+
+    fn open(folder: &Path, names: &[&str]) -> Result<Recording, RecordingError> {
+        let paths: Vec<PathBuf> = names.iter().map(|n| folder.join(n)).collect();
+        Recording::open(&paths, &Options::default())
+    }
+
+    #[test]
+    fn a_series_has_its_times_in_order_and_two_levels_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        for k in 0..4 {
+            write(folder.path(), &format!("u.{k}.vti"), &uniform(k as f32, None, 0.0));
+        }
+        let entries: Vec<_> =
+            [2, 0, 1, 3].map(|k| (f64::from(k) * 0.5, format!("u.{k}.vti"))).into();
+        let pvd = folder.path().join("u.pvd");
+        crate::io::save(&pvd, |out| crate::io::vtp::write_series(&entries, out)).unwrap();
+        let recording = open(folder.path(), &["u.pvd"]).unwrap();
+        assert_eq!(recording.times(), [0.0, 0.5, 1.0, 1.5]);
+        for k in [0, 1, 2, 3, 2] {
+            let level = recording.level(k).unwrap();
+            assert_eq!(level.velocity[5], [k as f32, 0.0, 0.0, 1.0]);
+            assert!(Arc::ptr_eq(&level.grid, recording.grid()), "one grid");
+            assert!(recording.kept.lock().unwrap().len() <= KEPT, "two levels");
+        }
+    }
+
+    #[test]
+    fn patterns_are_in_the_order_of_their_numbers_and_times_are_guessed_aloud() {
+        let folder = tempfile::tempdir().unwrap();
+        for k in [1, 2, 10] {
+            write(folder.path(), &format!("u.{k}.vti"), &uniform(k as f32, None, 0.0));
+        }
+        let recording = open(folder.path(), &["u.*.vti"]).unwrap();
+        assert_eq!(recording.times(), [0.0, 1.0, 2.0]);
+        assert_eq!(recording.level(2).unwrap().velocity[0][0], 10.0);
+        assert!(recording.assumed().iter().any(|a| a.contains("0, 1, 2")), "said");
+        let options = Options { times: Some((1.0, 0.1)), ..Options::default() };
+        let again = Recording::open(&[folder.path().join("u.*.vti")], &options).unwrap();
+        assert_eq!(again.times(), [1.0, 1.1, 1.2]);
+    }
+
+    #[test]
+    fn files_that_say_their_time_are_sorted_by_it() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "a.vti", &uniform(3.0, Some(3.0), 0.0));
+        write(folder.path(), "b.vti", &uniform(1.0, Some(1.0), 0.0));
+        write(folder.path(), "c.vti", &uniform(9.0, Some(3.0), 0.0));
+        let recording = open(folder.path(), &["a.vti", "b.vti", "c.vti"]).unwrap();
+        assert_eq!(recording.times(), [1.0, 3.0]);
+        assert_eq!(recording.level(1).unwrap().velocity[0][0], 3.0);
+        assert!(
+            recording.assumed().iter().any(|a| a.contains("c.vti")),
+            "{:?}",
+            recording.assumed()
+        );
+    }
+
+    #[test]
+    fn a_grid_that_moves_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "u.0.vti", &uniform(0.0, None, 0.0));
+        write(folder.path(), "u.1.vti", &uniform(1.0, None, 0.5));
+        let recording = open(folder.path(), &["u.*.vti"]).unwrap();
+        let error = recording.level(1).unwrap_err().to_string();
+        assert!(error.contains("u.1.vti") && error.contains("grid"), "{error}");
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = open(folder.path(), &["no.*.vti"]).unwrap_err().to_string();
+        assert!(error.contains("no.*.vti"), "{error}");
+        let error = open(folder.path(), &["none.vti"]).unwrap_err().to_string();
+        assert!(error.contains("none.vti"), "{error}");
+        std::fs::write(folder.path().join("a.cgns"), b"x").unwrap();
+        let error = open(folder.path(), &["a.cgns"]).unwrap_err().to_string();
+        assert!(error.contains("CGNS"), "{error}");
+    }
+
+    #[test]
+    fn velocities_of_days_are_lengths_a_day() {
+        let mut said = Vec::new();
+        let days = TimeUnit { name: Some("days".to_owned()), seconds: 86400.0 };
+        let scale = scale_of(Some("cm s-1"), &days, Coordinates::Degrees, &mut said);
+        assert_eq!(scale, 864.0);
+        assert!(said.is_empty(), "{said:?}");
+        assert_eq!(scale_of(Some("furlongs"), &days, Coordinates::Metres, &mut said), 1.0);
+        assert!(said[0].contains("furlongs"), "{said:?}");
+    }
+}
