@@ -18,6 +18,7 @@ pub mod shading;
 pub mod skin_weights;
 pub mod tangents;
 pub mod tet;
+pub mod tetrahedralize;
 pub mod tri;
 pub mod volume;
 pub mod winding;

@@ -22,6 +22,10 @@ use std::collections::HashMap;
 use glam::{DVec3, Vec3};
 
 use super::{Attributes, TriMesh};
+use crate::Run;
+
+/// Tets a task looks at.
+const TASK: usize = 4096;
 
 /// The faces of a tet `[a, b, c, d]` of positive volume, each counter-clockwise seen from outside; face `k` lies
 /// opposite corner `k`.
@@ -103,6 +107,24 @@ impl TetMesh {
         TriMesh { name: self.name.clone(), attributes: self.attributes.clone(), ..mesh }
     }
 
+    /// The smallest and the largest angle between two faces of a tet, in degrees; `None` without a tet that has
+    /// faces. A regular tet has six of 70.5°.
+    #[must_use]
+    pub fn dihedral_degrees(&self, run: &Run<'_>) -> Option<[f64; 2]> {
+        let tasks = run.map_tasks(self.tets.len().div_ceil(TASK), |task| {
+            let tets = task * TASK..self.tets.len().min((task + 1) * TASK);
+            tets.fold([f64::INFINITY, f64::NEG_INFINITY], |range, t| {
+                let [least, most] = dihedral_cosines(self.corners_of(t).map(Vec3::as_dvec3));
+                [least.min(range[0]), most.max(range[1])]
+            })
+        });
+        let all = tasks.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |all, part| {
+            [part[0].min(all[0]), part[1].max(all[1])]
+        });
+        let angle = |cosine: f64| libm::acos(cosine.clamp(-1.0, 1.0)).to_degrees();
+        (all[0] <= all[1]).then(|| [angle(all[1]), angle(all[0])])
+    }
+
     /// The distinct edges `[a, b]` with `a < b`, in ascending order.
     #[must_use]
     pub fn edges(&self) -> Vec<[u32; 2]> {
@@ -122,6 +144,20 @@ impl TetMesh {
 #[must_use]
 pub fn signed_volume([a, b, c, d]: [DVec3; 4]) -> f64 {
     (b - a).cross(c - a).dot(d - a) / 6.0
+}
+
+/// The smallest and the largest cosine of the angles between the faces of a tet; faces without area have none.
+#[must_use]
+pub fn dihedral_cosines(corners: [DVec3; 4]) -> [f64; 2] {
+    let normals = FACES.map(|face| {
+        let [a, b, c] = face.map(|corner| corners[corner]);
+        let normal = (b - a).cross(c - a);
+        normal / normal.length_squared().sqrt()
+    });
+    // Edge `[i, j]` is where the other two faces meet; their outward normals enclose the rest of 180°.
+    let cosines = EDGES.map(|[i, j]| -normals[i].dot(normals[j]));
+    let finite = cosines.into_iter().filter(|c| c.is_finite());
+    finite.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], c| [least.min(c), most.max(c)])
 }
 
 #[cfg(test)]
@@ -144,11 +180,8 @@ mod tests {
         assert_eq!(cube.boundary().len(), 12, "two triangles a side");
         assert_eq!(cube.edges().len(), 18, "12 edges and 6 diagonals");
         let surface = cube.surface();
-        let volume = crate::mesh::volume::volume(
-            &surface.positions,
-            &surface.triangles,
-            &crate::Run::default(),
-        );
+        let volume =
+            crate::mesh::volume::volume(&surface.positions, &surface.triangles, &Run::default());
         assert!((volume - 1.0).abs() < 1e-6, "faces look outwards: {volume}");
     }
 
@@ -159,5 +192,23 @@ mod tests {
         assert_eq!(mesh.orient(), 1);
         assert_eq!(mesh.orient(), 0);
         assert!((0..5).all(|t| mesh.volume_of(t) > 0.0), "{:?}", mesh.tets);
+    }
+
+    #[test]
+    fn angles_of_known_tets() {
+        let run = Run::default();
+        let corner = TetMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z], vec![[0, 1, 2, 3]]);
+        let [least, most] = corner.dihedral_degrees(&run).unwrap();
+        assert!((least - (1.0 / 3.0_f64.sqrt()).acos().to_degrees()).abs() < 1e-9, "{least}");
+        assert!((most - 90.0).abs() < 1e-9, "{most}");
+        let regular =
+            [0, 3, 5, 6].map(|i| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32));
+        let regular = TetMesh::new(regular.to_vec(), vec![[0, 1, 2, 3]]);
+        let [least, most] = regular.dihedral_degrees(&run).unwrap();
+        let third = (1.0 / 3.0_f64).acos().to_degrees();
+        assert!((least - third).abs() < 1e-9 && (most - third).abs() < 1e-9, "{least} {most}");
+        assert_eq!(TetMesh::default().dihedral_degrees(&run), None);
+        let point = TetMesh::new(vec![Vec3::ZERO; 4], vec![[0, 1, 2, 3]]);
+        assert_eq!(point.dihedral_degrees(&run), None, "no faces, no angles");
     }
 }
