@@ -437,16 +437,14 @@ impl<'a> Painter<'a> {
         let mut todo = vec![start];
         while let Some(f) = todo.pop() {
             let t = self.surface[f];
-            for k in 0..3 {
-                let (a, b) = (t[k], t[(k + 1) % 3]);
-                let edge = [a.min(b), a.max(b)];
+            for edge in [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]] {
+                let edge = [edge[0].min(edge[1]), edge[0].max(edge[1])];
                 let first = by_edge.partition_point(|e| e.0 < edge);
-                for &(_, other) in by_edge[first..].iter().take_while(|e| e.0 == edge) {
-                    if !reached[other] && normal(f).dot(normal(other)) >= least {
-                        reached[other] = true;
-                        todo.push(other);
-                    }
-                }
+                let across = by_edge[first..].iter().take_while(|e| e.0 == edge).map(|e| e.1);
+                let flat = |&g: &usize| !reached[g] && normal(f).dot(normal(g)) >= least;
+                let next: Vec<usize> = across.filter(flat).collect();
+                next.iter().for_each(|&g| reached[g] = true);
+                todo.extend(next);
             }
         }
         let mut vertices: Vec<u32> =

@@ -174,8 +174,8 @@ fn map(sums: &[Wide; 12], rest: &Block, strain: &Strains) -> [Wide; 12] {
 fn transposed(rows: &[Row; WIDTH]) -> [Wide; 12] {
     let mut out = [Wide::ZERO; 12];
     for (k, wide) in out.iter_mut().enumerate() {
-        for lane in 0..WIDTH {
-            wide.0[lane] = rows[lane].0[k];
+        for (entry, row) in wide.0.iter_mut().zip(rows) {
+            *entry = row.0[k];
         }
     }
     out
@@ -185,8 +185,8 @@ fn transposed(rows: &[Row; WIDTH]) -> [Wide; 12] {
 fn transposed_back(wides: &[Wide; 12]) -> [Row; WIDTH] {
     let mut rows = [Wide::ZERO; WIDTH];
     for (lane, row) in rows.iter_mut().enumerate() {
-        for k in 0..12 {
-            row.0[k] = wides[k].0[lane];
+        for (entry, wide) in row.0.iter_mut().zip(wides) {
+            *entry = wide.0[lane];
         }
     }
     rows

@@ -125,8 +125,8 @@ fn from_neighbours(ring: &[u32], all: &[Secondary]) -> Option<Secondary> {
             Secondary::Direction(d) => outer(d),
             Secondary::Plane(n) => (DMat3::IDENTITY - outer(n)) * 0.5,
         };
-        for i in 0..3 {
-            (0..3).for_each(|j| sum[i][j] += matrix.col(j)[i]);
+        for (i, row) in sum.iter_mut().enumerate() {
+            (0..3).for_each(|j| row[j] += matrix.col(j)[i]);
         }
     }
     let vectors = jacobi(&mut sum);

@@ -127,7 +127,7 @@ fn line_across(axis: usize, low: f64, high: f64) -> Painted {
     Painted { marks, within: Within::Space }
 }
 
-fn jellyfish(vertices: usize, reversed: bool, water: bool) -> Creature {
+fn jellyfish(vertices: usize, reversed: bool, water: Option<Water>) -> Creature {
     let mut mesh = tet_bodies::build("jellyfish", Some(vertices)).unwrap();
     let Some(Values::Scalar(reach)) = mesh.attributes.get("phase").cloned() else {
         panic!("phase")
@@ -143,19 +143,18 @@ fn jellyfish(vertices: usize, reversed: bool, water: bool) -> Creature {
         speed: 2.0,
         ..Chart::default()
     };
-    let motion =
-        Motion { passes: Passes::Plain(2), water: water.then(Water::default), ..Motion::default() };
+    let motion = Motion { passes: Passes::Plain(2), water, ..Motion::default() };
     Creature::new(mesh, &ring(Axis::Fixed([0.0, 1.0, 0.0]), 0.0, 0.0), &chart, motion)
 }
 
 #[test]
 fn a_jellyfish_swims_upwards_backwards_with_its_wave_reversed_and_nowhere_without_water() {
-    let way = jellyfish(854, false, true).way_a_cycle(2, 3);
+    let way = jellyfish(854, false, Some(Water::default())).way_a_cycle(2, 3);
     assert!(way.y >= 0.09, "{way} diameters a cycle");
     assert!(way.x.abs().max(way.z.abs()) < 0.01, "sideways: {way}");
-    let back = jellyfish(854, true, true).way_a_cycle(2, 3);
+    let back = jellyfish(854, true, Some(Water::default())).way_a_cycle(2, 3);
     assert!(back.y < -0.02, "reversed: {back}");
-    let mut dry = jellyfish(854, false, false);
+    let mut dry = jellyfish(854, false, None);
     let start = dry.center();
     dry.play(4.0);
     assert!((dry.center() - start).length() < 1e-6, "without water: {}", dry.center() - start);

@@ -217,14 +217,13 @@ pub(super) fn nearest(a: DMat3) -> DQuat {
     let e = |i: usize, j: usize| a.col(j)[i];
     let trace = e(0, 0) + e(1, 1) + e(2, 2);
     let z = [e(2, 1) - e(1, 2), e(0, 2) - e(2, 0), e(1, 0) - e(0, 1)];
-    let mut k = [[0.0; 4]; 4];
-    for i in 0..3 {
-        for j in 0..3 {
-            k[i][j] = e(i, j) + e(j, i) - if i == j { trace } else { 0.0 };
-        }
-        (k[i][3], k[3][i]) = (z[i], z[i]);
-    }
-    k[3][3] = trace;
+    let entry = |i: usize, j: usize| match (i, j) {
+        (3, 3) => trace,
+        (3, k) | (k, 3) => z[k],
+        _ if i == j => 2.0 * e(i, i) - trace,
+        _ => e(i, j) + e(j, i),
+    };
+    let mut k: [[f64; 4]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)));
     let vectors = jacobi(&mut k);
     let largest = (0..4).rev().max_by(|&i, &j| k[i][i].total_cmp(&k[j][j])).unwrap_or(3);
     let q = vectors.map(|row| row[largest]);
@@ -270,9 +269,9 @@ fn turn_plane<const D: usize>(
     for row in k.iter_mut() {
         (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
     }
-    for j in 0..D {
-        (k[p][j], k[q][j]) = (c * k[p][j] - s * k[q][j], s * k[p][j] + c * k[q][j]);
-    }
+    let (upper, lower) = (k[p], k[q]);
+    k[p] = std::array::from_fn(|j| c * upper[j] - s * lower[j]);
+    k[q] = std::array::from_fn(|j| s * upper[j] + c * lower[j]);
     for row in vectors.iter_mut() {
         (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
     }

@@ -428,13 +428,8 @@ fn a_dragged_vertex_never_makes_a_nan_and_a_solid_body_comes_back() {
             let way = sizes * body.size * f64::from(tick) / 30.0;
             let pins =
                 [Pin { vertex: 0, to: start[0].as_dvec3() + way * DVec3::new(0.6, 0.8, 0.0) }];
-            body.tick(
-                &motion,
-                &Drive { pins: &pins, ..Drive::by(&stretches) },
-                &mut state,
-                &mut work,
-                &Run::default(),
-            );
+            let drive = Drive { pins: &pins, ..Drive::by(&stretches) };
+            body.tick(&motion, &drive, &mut state, &mut work, &Run::default());
         }
         for _ in 0..3600 {
             let ticked =
@@ -488,7 +483,7 @@ fn the_volume_is_kept_on_request() {
     let body = body("bar", 225);
     let mut stretches = Stretches::ones(&body);
     (0..body.vertex_count()).for_each(|v| {
-        stretches.set(&body, v, [Vec3::X, Vec3::Y, Vec3::Z], Vec3::new(0.7, 1.0, 1.0))
+        stretches.set(&body, v, [Vec3::X, Vec3::Y, Vec3::Z], Vec3::new(0.7, 1.0, 1.0));
     });
     let volume = |keep_volume: bool| {
         let motion = Motion { keep_volume, ..Motion::default() };
@@ -571,13 +566,8 @@ fn a_state_far_away_and_turned_plays_like_one_at_home() {
     let play = |placement: Placement| {
         let (mut state, mut work) = (State::placed(&body, placement), Work::default());
         for tick in 0..240 {
-            body.tick(
-                &motion,
-                &Drive::by(&wave(&body, f64::from(tick) / 120.0)),
-                &mut state,
-                &mut work,
-                &Run::default(),
-            );
+            let stretches = wave(&body, f64::from(tick) / 120.0);
+            body.tick(&motion, &Drive::by(&stretches), &mut state, &mut work, &Run::default());
         }
         state.offsets
     };

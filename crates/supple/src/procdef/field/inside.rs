@@ -54,16 +54,12 @@ impl Stiffness {
                 continue;
             }
             let gradients = hat_gradients(&x);
-            for i in 0..4 {
-                masses[tet[i] as usize] += 0.25 * volume;
-                for j in 0..4 {
-                    let value = volume * gradients[i].dot(gradients[j]);
-                    if i == j {
-                        diagonal[tet[i] as usize] += value;
-                    } else {
-                        entries.push((tet[i], tet[j], value));
-                    }
-                }
+            for (i, &v) in tet.iter().enumerate() {
+                masses[v as usize] += 0.25 * volume;
+                diagonal[v as usize] += volume * gradients[i].length_squared();
+                let others = (0..4).filter(|&j| j != i);
+                entries
+                    .extend(others.map(|j| (v, tet[j], volume * gradients[i].dot(gradients[j]))));
             }
         }
         entries.sort_unstable_by_key(|e| (e.0, e.1));

@@ -42,11 +42,10 @@ pub(super) fn merge<const D: usize>(known: &[Known<D>]) -> (Vec<Known<D>>, Merge
     for group in sorted.chunk_by(|a, b| a.0 == b.0) {
         let first = known[group[0].1];
         let mut value = [0.0; D];
-        for (_, i) in group {
-            for k in 0..D {
-                value[k] += known[*i].value[k] / group.len() as f64;
-                let apart = (known[*i].value[k] - first.value[k]).abs();
-                report.contradiction = report.contradiction.max(apart);
+        for other in group.iter().map(|(_, i)| known[*i].value) {
+            for (sum, (other, first)) in value.iter_mut().zip(other.into_iter().zip(first.value)) {
+                *sum += other / group.len() as f64;
+                report.contradiction = report.contradiction.max((other - first).abs());
             }
         }
         report.merged += group.len() - 1;

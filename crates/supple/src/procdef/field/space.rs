@@ -16,7 +16,7 @@ use glam::DVec3;
 use super::{Known, Merged, merge};
 use crate::Run;
 use crate::procdef::rotation::jacobi;
-use crate::sparse::{Analysis, Entry, Matrix};
+use crate::sparse::{self, Analysis, Entry, Matrix};
 
 /// Spread of the places along an axis, as a share of the largest, below which they do not spread along it.
 const LEAST_SPREAD: f64 = 1e-6;
@@ -37,7 +37,7 @@ pub struct Interpolant<const D: usize> {
 }
 
 /// Why a field cannot be interpolated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// Nothing is known.
     #[error("a field needs at least one constraint")]
@@ -51,8 +51,8 @@ pub enum Error {
         count: usize,
     },
     /// Rounding left no positive matrix.
-    #[error("the constraints of a field are too close to each other to be told apart")]
-    TooClose,
+    #[error("the constraints of a field are too close to each other to be told apart ({0})")]
+    TooClose(#[source] sparse::Error),
 }
 
 impl<const D: usize> Interpolant<D> {
@@ -86,10 +86,9 @@ impl<const D: usize> Interpolant<D> {
     #[must_use]
     pub fn at(&self, place: DVec3) -> [f64; D] {
         let x = (place - self.origin) * self.scale;
-        let mut sum = self.linear[0];
-        for k in 0..D {
-            sum[k] += self.linear[1][k] * x.x + self.linear[2][k] * x.y + self.linear[3][k] * x.z;
-        }
+        let [b, ax, ay, az] = &self.linear;
+        let mut sum: [f64; D] =
+            std::array::from_fn(|k| b[k] + ax[k] * x.x + ay[k] * x.y + az[k] * x.z);
         for (c, w) in self.centers.iter().zip(&self.weights) {
             let square = (x - *c).length_squared();
             let cube = square * square.sqrt();
@@ -232,15 +231,18 @@ fn solve<const D: usize>(
         });
     }
     let mut entries = Vec::with_capacity((n - p) * (n - p + 1) / 2);
-    for i in p..n {
-        for j in p..=i {
-            entries.push(Entry { row: (i - p) as u32, column: (j - p) as u32, value: phi[i][j] });
-        }
+    for (row, numbers) in phi[p..].iter().enumerate() {
+        let lower = numbers[p..=p + row].iter().enumerate();
+        entries.extend(lower.map(|(column, &value)| Entry {
+            row: row as u32,
+            column: column as u32,
+            value,
+        }));
     }
-    let matrix = Matrix::new(n - p, &entries).map_err(|_| Error::TooClose)?;
+    let matrix = Matrix::new(n - p, &entries).map_err(Error::TooClose)?;
     let order: Vec<u32> = (0..(n - p) as u32).collect();
-    let analysis = Analysis::new(&matrix, &order).map_err(|_| Error::TooClose)?;
-    let factor = analysis.factorise(&matrix).map_err(|_| Error::TooClose)?;
+    let analysis = Analysis::new(&matrix, &order).map_err(Error::TooClose)?;
+    let factor = analysis.factorise(&matrix).map_err(Error::TooClose)?;
     let mut weights = vec![[0.0; D]; n];
     for k in 0..D {
         let mut right: Vec<f64> = values.iter().map(|v| v[k]).collect();
@@ -275,25 +277,22 @@ mod tests {
 
     #[test]
     fn a_field_meets_its_constraints_and_reproduces_what_is_linear() {
-        for flat in [false, true] {
-            for count in [1, 2, 3, 4, 5, 60] {
-                let known = scattered(count, flat);
-                let field = Interpolant::new(&known, &Run::default()).unwrap();
-                for k in &known {
-                    let found = field.at(k.at);
-                    let off = (0..2).map(|j| (found[j] - k.value[j]).abs()).fold(0.0, f64::max);
-                    assert!(off < 1e-8, "{count} constraints, flat {flat}: {off}");
-                }
-                if count > 4 {
-                    let x = DVec3::new(0.2, -0.3, 0.5);
-                    let exact = 1.0 + 2.0 * x.x - 3.0 * x.y + if flat { 0.0 } else { x.z };
-                    assert!(
-                        (field.at(x)[1] - exact).abs() < 1e-8,
-                        "linear, flat {flat}: {}",
-                        field.at(x)[1]
-                    );
-                    assert!((field.at(x)[0] - (x.x * x.x - x.y)).abs() < 0.3, "near the parabola");
-                }
+        for (flat, count) in
+            [false, true].into_iter().flat_map(|f| [1, 2, 3, 4, 5, 60].map(|n| (f, n)))
+        {
+            let known = scattered(count, flat);
+            let field = Interpolant::new(&known, &Run::default()).unwrap();
+            let off = |k: &Known<2>| {
+                (0..2).map(|j| (field.at(k.at)[j] - k.value[j]).abs()).fold(0.0, f64::max)
+            };
+            let worst = known.iter().map(off).fold(0.0, f64::max);
+            assert!(worst < 1e-8, "{count} constraints, flat {flat}: {worst}");
+            if count > 4 {
+                let x = DVec3::new(0.2, -0.3, 0.5);
+                let above = if flat { 0.0 } else { x.z };
+                let off = field.at(x)[1] - (1.0 + 2.0 * x.x - 3.0 * x.y + above);
+                assert!(off.abs() < 1e-8, "linear, flat {flat}: {off}");
+                assert!((field.at(x)[0] - (x.x * x.x - x.y)).abs() < 0.3, "near the parabola");
             }
         }
     }
