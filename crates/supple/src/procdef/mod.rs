@@ -67,8 +67,6 @@ mod tissue;
 mod wide;
 
 #[cfg(test)]
-mod reach;
-#[cfg(test)]
 mod tests;
 
 use glam::{DVec3, Mat3, Vec3};
