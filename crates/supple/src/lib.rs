@@ -13,6 +13,7 @@ pub mod mesh;
 pub mod modifier;
 pub mod pathline;
 pub mod player;
+pub mod procdef;
 pub mod rig;
 pub mod run;
 pub mod scene;

@@ -38,6 +38,7 @@ mod rigged_bar;
 mod rigging;
 mod simple;
 mod solid;
+pub mod tet_bodies;
 
 use glam::{DVec3, Vec3, Vec4};
 
