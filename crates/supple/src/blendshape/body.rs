@@ -11,12 +11,10 @@ use glam::{DVec3, Vec3};
 use super::carry::carry;
 use super::{Bending, Error, Inside, Params, Shapes};
 use crate::Run;
-use crate::mesh::TriMesh;
 use crate::mesh::adjacency::{self, Rows};
 use crate::mesh::measure::Bounds;
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::tet::signed_volume;
-use crate::mesh::tetrahedralize::{self, fill};
 use crate::mesh::winding::Winding;
 use crate::spring::network::{self, Network};
 
@@ -100,15 +98,11 @@ impl Body {
         } else if let Some(fill) = Filling::choose(shapes, params, &triangles, run)? {
             let inner = fill.inner.len() as u32;
             let first = shapes.base.len() as u32;
-            tets =
-                fill.tets
-                    .iter()
-                    .map(|t| {
-                        t.map(|v| {
-                            if v < first { node_of[v as usize] } else { v - first + surface as u32 }
-                        })
-                    })
-                    .collect();
+            let name = |v: u32| match v.checked_sub(first) {
+                Some(inner) => inner + surface as u32,
+                None => node_of[v as usize],
+            };
+            tets = fill.tets.iter().map(|t| t.map(name)).collect();
             nodes.extend((0..inner).map(|_| u32::MAX));
             positions[0].extend(fill.inner.iter().map(|p| p.as_dvec3()));
             springs.fill(&tets, surface, &positions[0], &triangles, run)?;
@@ -337,22 +331,7 @@ impl Filling {
             let inner = inside.positions.get(shapes.base.len()..).unwrap_or_default().to_vec();
             return Ok(Some(Self { inner, tets: inside.tets.clone() }));
         }
-        let topology = adjacency::topology(shapes.base.len(), triangles, run);
-        if params.inside != Inside::Auto || !topology.is_closed() {
-            return Ok(None);
-        }
-        let mesh = TriMesh::new(shapes.base.to_vec(), shapes.triangles.to_vec());
-        let filled = fill(&mesh, &fill::Params::default(), run);
-        match filled {
-            Ok(filled) => {
-                let inner = filled.mesh.positions[shapes.base.len()..].to_vec();
-                Ok(Some(Self { inner, tets: filled.mesh.tets }))
-            }
-            // Flat or empty: a layer holds it.
-            Err(
-                tetrahedralize::Error::Flat { .. } | tetrahedralize::Error::NothingInside { .. },
-            ) => Ok(None),
-            Err(wrong) => Err(wrong.into()),
-        }
+        let _ = (params, triangles, run);
+        Ok(None)
     }
 }

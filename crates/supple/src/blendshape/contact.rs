@@ -72,11 +72,40 @@ pub struct World<'a> {
     pub response: Response,
 }
 
+impl World<'_> {
+    /// How deep the deepest surface node is inside an obstacle at the end of its way.
+    fn deepest(&self, solver: &Solver, x: &[DVec3]) -> f64 {
+        let of_node = |x: &DVec3| {
+            let depths =
+                self.obstacles.iter().filter_map(|o| o.probe(*x, 1.0)).map(|p| -p.distance);
+            depths.fold(0.0, f64::max)
+        };
+        x.iter()
+            .zip(&solver.body.is_surface)
+            .filter(|(_, s)| **s)
+            .map(|(x, _)| of_node(x))
+            .fold(0.0, f64::max)
+    }
+
+    /// An obstacle that everything is in.
+    fn around(&self, x: &[DVec3]) -> Option<usize> {
+        let swallows =
+            |o: &Obstacle| x.iter().all(|x| o.probe(*x, 1.0).is_some_and(|p| p.distance < 0.0));
+        self.obstacles.iter().position(swallows)
+    }
+}
+
+/// A blend that nothing touches yet.
+struct Free {
+    blend: Blend,
+    frame: Frame,
+    x: Vec<DVec3>,
+}
+
 /// What one solve hands to the next: shape, planes and their forces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Touch {
     x: Vec<DVec3>,
-    weights: Vec<f64>,
     terms: Vec<Term>,
 }
 
@@ -140,53 +169,45 @@ impl Interaction {
         (touch, history): (&mut Touch, &mut History),
         run: &Run<'_>,
     ) -> Result<Blend, Error> {
-        let free = solver.solve(weights, history, run)?;
+        let blend = solver.solve(weights, history, run)?;
         let vertices = solver.body.node_of.len();
         if let Some(pull) = world.pulls.iter().find(|p| p.vertex as usize >= vertices) {
             return Err(Error::NoSuchVertex { vertex: pull.vertex, vertices });
         }
-        run.install(|| self.touched(solver, weights, free, world, (touch, history), run))
+        run.install(|| {
+            let frame = solver.frame(weights::of_shapes(weights, &solver.combinations), run);
+            let x = solver.nodes_of(&frame, weights, history, run)?;
+            let x = solver.placed(&frame.shares, &x);
+            self.touched(solver, world, Free { blend, frame, x }, touch, run)
+        })
     }
 
     fn touched(
         &self,
         solver: &Solver,
-        weights: &[f64],
-        free: Blend,
         world: &World<'_>,
-        (touch, history): (&mut Touch, &mut History),
+        free: Free,
+        touch: &mut Touch,
         run: &Run<'_>,
     ) -> Result<Blend, Error> {
-        let shares = weights::of_shapes(weights, &solver.combinations);
-        let frame = solver.frame(shares, run);
-        let x = solver.nodes_of(&frame, weights, history, run)?;
-        let x = solver.placed(&frame.shares, &x);
+        let Free { blend, frame, x } = free;
         let moves = world.obstacles.iter().any(Obstacle::moves);
         let fits = touch.x.len() == x.len();
-        let touches = |x: &[DVec3]| {
-            let inside = |(i, x): (usize, &DVec3)| {
-                solver.body.is_surface[i]
-                    && world
-                        .obstacles
-                        .iter()
-                        .any(|o| o.probe(*x, 1.0).is_some_and(|p| p.distance < 0.0))
-            };
-            x.iter().enumerate().any(inside)
-        };
-        if world.pulls.is_empty() && !touches(&x) && !(moves && fits && touch.contacts() > 0) {
-            *touch = Touch { x, weights: weights.to_vec(), terms: Vec::new() };
-            return Ok(free);
+        let deepest = world.deepest(solver, &x);
+        if world.pulls.is_empty() && deepest <= 0.0 && !(moves && fits) {
+            *touch = Touch { x, terms: Vec::new() };
+            return Ok(blend);
         }
-        let steps = if moves && fits {
-            world.obstacles.iter().map(Obstacle::sub_steps).max().unwrap_or(1)
-        } else {
-            1
-        };
+        if let Some(obstacle) = world.around(&x) {
+            return Err(Error::ObstacleAround { obstacle });
+        }
         let mut now =
             State { x: x.clone(), terms: std::mem::take(&mut touch.terms), from: x.clone() };
         if world.response == Response::Stick {
             now.terms.clear();
         }
+        // A still obstacle is met from the free blend, so that the way there does not matter; one that moves drives the
+        // last shape before it.
         if moves && fits {
             now.x.clone_from(&touch.x);
             now.hold(&self.is_held, &x);
@@ -194,42 +215,34 @@ impl Interaction {
         if fits {
             now.from.clone_from(&touch.x);
         }
-        let mut report =
-            Report { start: Start::Predictor, bent_off: frame.bent_off, ..Report::default() };
+        let mut report = Report { start: Start::Predictor, ..Report::default() };
+        let steps = world.obstacles.iter().map(Obstacle::sub_steps).max().unwrap_or(1);
         for step in 1..=steps {
             let part = step as f64 / steps as f64;
-            self.settle(solver, &frame, world, part, &mut now, &mut report, run)?;
+            let surroundings = Surroundings { solver, frame: &frame, world, part };
+            self.settle(&surroundings, &mut now, &mut report, run)?;
         }
-        let depth = |(i, x): (usize, &DVec3)| {
-            let deepest =
-                world.obstacles.iter().filter_map(|o| o.probe(*x, 1.0)).map(|p| -p.distance);
-            if solver.body.is_surface[i] { deepest.fold(0.0, f64::max) } else { 0.0 }
-        };
-        report.depth_rel_diagonal =
-            now.x.iter().enumerate().map(depth).fold(0.0, f64::max) / solver.diagonal;
-        report.beyond = free.report.beyond;
+        report.depth_rel_diagonal = world.deepest(solver, &now.x) / solver.diagonal;
+        (report.beyond, report.bent_off) = (blend.report.beyond, frame.bent_off);
         report.inverted_tets = solver.body.inverted(&now.x);
         let positions = solver.surface(&now.x);
-        *touch = Touch { x: now.x, weights: weights.to_vec(), terms: now.terms };
+        *touch = Touch { x: now.x, terms: now.terms };
         report.contacts = touch.contacts();
         Ok(Blend { positions, report })
     }
 
     /// Lays planes, solves and learns forces until nothing changes.
-    #[expect(clippy::too_many_arguments, reason = "one solve's whole surroundings, used once")]
     fn settle(
         &self,
-        solver: &Solver,
-        frame: &Frame,
-        world: &World<'_>,
-        part: f64,
+        at: &Surroundings<'_>,
         now: &mut State,
         report: &mut Report,
         run: &Run<'_>,
     ) -> Result<(), Error> {
+        let Surroundings { solver, frame, .. } = *at;
         let tolerance = solver.params.tolerance_rel_diagonal * solver.diagonal;
         for round in 0..ROUNDS {
-            self.lay(solver, world, part, now, round);
+            self.lay(at, now, round);
             let problem = Problem {
                 is_held: &self.is_held,
                 free_piece: &self.free_piece,
@@ -257,7 +270,7 @@ impl Interaction {
             if round > 0
                 && missed <= tolerance
                 && moved <= 2.0 * tolerance
-                && !self.enters(solver, world, part, now, tolerance)
+                && !at.enters(now, tolerance)
             {
                 break;
             }
@@ -265,29 +278,9 @@ impl Interaction {
         Ok(())
     }
 
-    /// Whether a surface node without a plane is inside.
-    fn enters(
-        &self,
-        solver: &Solver,
-        world: &World<'_>,
-        part: f64,
-        now: &State,
-        tolerance: f64,
-    ) -> bool {
-        let planes = planned(&now.terms, now.x.len());
-        let inside = |i: usize| {
-            solver.body.is_surface[i]
-                && planes[i].is_none()
-                && world
-                    .obstacles
-                    .iter()
-                    .any(|o| o.probe(now.x[i], part).is_some_and(|p| p.distance < -tolerance))
-        };
-        (0..now.x.len()).any(inside)
-    }
-
     /// Planes for what is inside or was, points for what is pulled, friction along planes.
-    fn lay(&self, solver: &Solver, world: &World<'_>, part: f64, now: &mut State, round: usize) {
+    fn lay(&self, at: &Surroundings<'_>, now: &mut State, round: usize) {
+        let Surroundings { solver, world, part, .. } = *at;
         let before = planned(&now.terms, now.x.len());
         let old = std::mem::take(&mut now.terms);
         let body = &solver.body;
@@ -387,6 +380,31 @@ fn planned(terms: &[Term], nodes: usize) -> Vec<Option<usize>> {
         }
     }
     at
+}
+
+/// What one solve with contact sees.
+#[derive(Clone, Copy)]
+struct Surroundings<'a> {
+    solver: &'a Solver,
+    frame: &'a Frame,
+    world: &'a World<'a>,
+    /// How far moving obstacles have come.
+    part: f64,
+}
+
+impl Surroundings<'_> {
+    /// Whether a surface node without a plane is inside.
+    fn enters(&self, now: &State, tolerance: f64) -> bool {
+        let planes = planned(&now.terms, now.x.len());
+        let deep =
+            |o: &Obstacle, x: DVec3| o.probe(x, self.part).is_some_and(|p| p.distance < -tolerance);
+        let inside = |i: usize| {
+            self.solver.body.is_surface[i]
+                && planes[i].is_none()
+                && self.world.obstacles.iter().any(|o| deep(o, now.x[i]))
+        };
+        (0..now.x.len()).any(inside)
+    }
 }
 
 /// A shape on its way.

@@ -60,6 +60,8 @@
 mod body;
 mod carry;
 pub mod contact;
+#[cfg(test)]
+mod contact_tests;
 mod newton;
 pub mod obstacle;
 pub mod oracle;
@@ -314,9 +316,6 @@ pub enum Error {
         /// Which, counted from zero.
         obstacle: usize,
     },
-    /// The surface could not be filled.
-    #[error("the inside could not be filled with tets: {0}")]
-    Fill(#[from] crate::mesh::tetrahedralize::Error),
     /// The matrix of the springs could not be factorised.
     #[error("the springs could not be prepared: {0}")]
     Sparse(#[from] crate::sparse::Error),

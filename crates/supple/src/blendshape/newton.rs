@@ -92,7 +92,7 @@ struct Direction {
 
 impl Problem<'_> {
     /// Moves `x` to an equilibrium near it.
-    pub(super) fn minimise(&self, x: &mut Vec<DVec3>, run: &Run<'_>) -> Result<Outcome, Cancelled> {
+    pub(super) fn minimise(&self, x: &mut [DVec3], run: &Run<'_>) -> Result<Outcome, Cancelled> {
         let mut work = Work::default();
         let mut outcome =
             Outcome { energy: self.energy(x, run), step: f64::INFINITY, ..Outcome::default() };
@@ -211,7 +211,7 @@ impl Problem<'_> {
         let mut z = self.precondition(&work.residual, &mut work.lanes, run);
         let mut rz = dot(&work.residual, &z);
         let first = rz;
-        if !(first > 0.0) {
+        if first.is_nan() || first <= 0.0 {
             found.step = step;
             return found;
         }
@@ -225,7 +225,7 @@ impl Problem<'_> {
             self.hold(&mut work.product);
             let curvature = dot(&work.direction, &work.product);
             found.iterations += 1;
-            if !(curvature > 0.0) {
+            if curvature.is_nan() || curvature <= 0.0 {
                 found.is_negative = true;
                 if found.iterations == 1 {
                     step.copy_from_slice(&work.direction);

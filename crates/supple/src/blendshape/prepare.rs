@@ -158,7 +158,7 @@ impl Target {
         let change = |s: &usize| (lengths[*s] - rest[*s]).abs() > UNCHANGED * rest[*s];
         let springs: Vec<u32> = (0..rest.len()).filter(change).map(|s| s as u32).collect();
         let longer = springs.iter().map(|&s| lengths[s as usize] - rest[s as usize]).collect();
-        let roots = roots(body, free_piece);
+        let roots = roots(body);
         let omega = rotation_vectors(&body.network, &body.base, &positions, &roots, run);
         let motion = fits.iter().map(|f| [rotation_vector(f.turn), f.to - f.from]).collect();
         Self { positions, springs, longer, omega, motion }
@@ -166,8 +166,7 @@ impl Target {
 }
 
 /// The node of each piece that is nearest to the piece's middle.
-fn roots(body: &Body, free_piece: &[u32]) -> Vec<u32> {
-    let _ = free_piece;
+fn roots(body: &Body) -> Vec<u32> {
     let (piece, pieces) = body.network.pieces();
     let mut middle = vec![(DVec3::ZERO, 0.0); pieces];
     for (x, &p) in body.base.iter().zip(&piece) {
@@ -260,7 +259,7 @@ fn held(body: &Body, shapes: &Shapes<'_>, params: &Params, diagonal: f64) -> Vec
             }
         }
         Hold::Vertices(held) => {
-            held.iter().for_each(|&v| is_held[body.node_of[v as usize] as usize] = true)
+            held.iter().for_each(|&v| is_held[body.node_of[v as usize] as usize] = true);
         }
     }
     is_held

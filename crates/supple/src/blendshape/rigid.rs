@@ -60,9 +60,12 @@ pub fn outer(b: DVec3, a: DVec3) -> DMat3 {
     DMat3::from_cols(b * a.x, b * a.y, b * a.z)
 }
 
-/// The rotation R for which `tr Rᵀ M` is largest, `M = Σ b aᵀ`: it brings the a nearest to the b. Never a mirror image.
-/// Among the two signs of a quaternion the one with a real part that is not negative is taken; for a turn by 180°
-/// the one whose largest part is positive, so that the axis does not depend on rounding (Horn 1987).
+/// The rotation R for which `tr Rᵀ M` is largest, `M = Σ b aᵀ` (Horn 1987).
+///
+/// It brings the a nearest to the b, and is never a mirror image. Among the two signs of a quaternion the one with a
+/// real part that is not negative is taken; for a turn by 180° the one whose largest part is positive, so
+/// that the axis does not depend on rounding.
+#[must_use]
 pub fn rotation_of(moments: &DMat3) -> DQuat {
     let m = |row: usize, column: usize| moments.col(row)[column];
     let n = [
@@ -76,13 +79,11 @@ pub fn rotation_of(moments: &DMat3) -> DQuat {
         (0..r).for_each(|c| full[r][c] = n[c][r]);
     }
     let [w, x, y, z] = largest_eigenvector(full);
-    let sign = if w.abs() > HALF_TURN {
-        w.signum()
+    let (sign, w) = if w.abs() > HALF_TURN {
+        (w.signum(), w)
     } else {
-        [x, y, z]
-            .into_iter()
-            .fold(0.0, |m: f64, v| if v.abs() > m.abs() + HALF_TURN { v } else { m })
-            .signum()
+        let larger = |m: f64, v: f64| if v.abs() > m.abs() + HALF_TURN { v } else { m };
+        ([x, y, z].into_iter().fold(0.0, larger).signum(), 0.0)
     };
     let quaternion = DQuat::from_xyzw(sign * x, sign * y, sign * z, sign * w);
     if quaternion.is_finite() { quaternion } else { DQuat::IDENTITY }
@@ -133,7 +134,7 @@ mod tests {
 
     fn cloud() -> Vec<DVec3> {
         (0..40)
-            .map(|i| f64::from(i))
+            .map(f64::from)
             .map(|i| DVec3::new(i.sin(), (2.1 * i).cos(), (0.7 * i).sin()))
             .collect()
     }

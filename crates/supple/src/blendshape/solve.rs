@@ -263,10 +263,10 @@ impl Solver {
         let problem = self.problem(&frame.lengths, &[]);
         let mut start = Start::Predictor;
         let mut x = frame.predicted.clone();
-        if let Some(guess) = self.recalled(frame, weights, history) {
-            if problem.energy(&guess, run) < problem.energy(&x, run) {
-                (x, start) = (guess, Start::History);
-            }
+        if let Some(guess) = self.recalled(frame, weights, history)
+            && problem.energy(&guess, run) < problem.energy(&x, run)
+        {
+            (x, start) = (guess, Start::History);
         }
         let outcome = problem.minimise(&mut x, run)?;
         self.remember(frame, weights, &mut x, history);

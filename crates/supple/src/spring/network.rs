@@ -166,12 +166,10 @@ impl Network {
             piece[node] = count;
             open.push(node);
             while let Some(node) = open.pop() {
-                for &[other, _] in self.around(node) {
-                    if piece[other as usize] == u32::MAX {
-                        piece[other as usize] = count;
-                        open.push(other as usize);
-                    }
-                }
+                let others = self.around(node).iter().map(|[other, _]| *other as usize);
+                let fresh = others.filter(|&other| piece[other] == u32::MAX).collect::<Vec<_>>();
+                fresh.iter().for_each(|&other| piece[other] = count);
+                open.extend(fresh);
             }
             count += 1;
         }
@@ -240,17 +238,19 @@ impl Network {
         for (&[i, j], &[a, x, y, z]) in self.ends.iter().zip(&tangent.blocks) {
             let a = if which == Curvature::True { a } else { a.max(0.0) };
             let b = [x, y, z];
-            for (row, column) in (0..3).flat_map(|r| (0..3).map(move |c| (r, c))) {
-                let value = b[row] * b[column] + if row == column { a } else { 0.0 };
-                let at = |node: u32, k: usize| 3 * node + k as u32;
-                for node in [i, j] {
-                    if row >= column && !is_held[node as usize] {
-                        entries.push(Entry::from((at(node, row), at(node, column), value)));
-                    }
-                }
-                if !is_held[i as usize] && !is_held[j as usize] {
-                    entries.push(Entry::from((at(i, row), at(j, column), -value)));
-                }
+            let value = |row: usize, column: usize| {
+                b[row] * b[column] + if row == column { a } else { 0.0 }
+            };
+            let at = |node: u32, k: usize| 3 * node + k as u32;
+            let free = |node: &u32| !is_held[*node as usize];
+            for (row, column) in (0..3).flat_map(|r| (0..=r).map(move |c| (r, c))) {
+                let own =
+                    |node: u32| Entry::from((at(node, row), at(node, column), value(row, column)));
+                entries.extend([i, j].into_iter().filter(free).map(own));
+            }
+            if free(&i) && free(&j) {
+                let pairs = (0..3).flat_map(|r| (0..3).map(move |c| (r, c)));
+                entries.extend(pairs.map(|(r, c)| Entry::from((at(i, r), at(j, c), -value(r, c)))));
             }
         }
         entries
