@@ -6,6 +6,7 @@
 
 pub mod asset;
 pub mod bake;
+pub mod blendshape;
 pub mod field;
 pub mod flow;
 pub mod io;

@@ -40,6 +40,7 @@
 
 pub mod dissection;
 mod triangular;
+mod vectors;
 
 use std::sync::Arc;
 
@@ -57,6 +58,7 @@ use faer::{Conj, MatMut, Par, Side, Spec};
 use crate::Run;
 use dissection::Graph;
 use triangular::Halves;
+pub use vectors::{LANES, Lane, VectorFactor};
 
 /// One number of a symmetric matrix; it stands at `(row, column)` and at `(column, row)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -394,6 +396,12 @@ impl Factor {
         }
     }
 
+    /// The same factor in single precision, for right sides of vectors.
+    #[must_use]
+    pub fn vectors(&self) -> VectorFactor {
+        VectorFactor::new(self)
+    }
+
     /// As faer does it.
     fn solve_plain(&self, columns: &mut [f64]) {
         let size = self.symbolic.nrows();
@@ -468,6 +476,38 @@ mod tests {
             let mut x = right.clone();
             factor.solve(&mut x, &Run { threads: Some(&pool), ..Run::default() });
             assert_eq!(x, ours, "{threads} threads");
+        }
+    }
+
+    /// Three directions at once in single precision, with supernodes and without, for any number of threads.
+    #[test]
+    fn vectors_agree_with_columns() {
+        for n in [5, 120] {
+            let matrix = grid(n, 0.01);
+            let analysis = Analysis::new(&matrix, &ordered(&matrix)).unwrap();
+            let factor = analysis.factorise(&matrix).unwrap();
+            let size = matrix.size();
+            let mut columns = numbers(3 * size);
+            let right: Vec<Lane> = (0..size)
+                .map(|i| [0, 1, 2].map(|c| columns[c * size + i] as f32))
+                .map(|[x, y, z]| [x, y, z, 0.0])
+                .collect();
+            factor.solve(&mut columns, &Run::default());
+            let mut first = right.clone();
+            factor.vectors().solve(&mut first, &Run::default());
+            let largest = columns.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            for (i, x) in first.iter().enumerate() {
+                for c in 0..3 {
+                    let off = (f64::from(x[c]) - columns[c * size + i]).abs();
+                    assert!(off < 1e-4 * largest, "row {i}: {off} of {largest}");
+                }
+            }
+            for threads in [1, 2, 8] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let mut x = right.clone();
+                factor.vectors().solve(&mut x, &Run { threads: Some(&pool), ..Run::default() });
+                assert_eq!(x, first, "{threads} threads");
+            }
         }
     }
 

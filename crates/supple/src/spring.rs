@@ -38,6 +38,8 @@
 //! assert!((mass.position.x + 1.0).abs() < 1e-12);
 //! ```
 
+pub mod network;
+
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 

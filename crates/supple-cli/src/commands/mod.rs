@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub(crate) mod bake;
+pub(crate) mod blend;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Deform(deform::Args),
     Remesh(remesh::Args),
     Skin(skin::Args),
+    Blend(blend::Args),
     Smoke(smoke::Args),
     Info(info::Args),
     Check(check::Args),

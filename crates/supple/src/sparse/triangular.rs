@@ -78,6 +78,21 @@ impl Halves {
         Self { columns: nodes.clone().map(columns), nodes }
     }
 
+    /// Supernodes of both halves and of what comes after.
+    pub(super) fn nodes(&self) -> &[Range<usize>; 3] {
+        &self.nodes
+    }
+
+    /// Their columns.
+    pub(super) fn columns(&self) -> &[Range<usize>; 3] {
+        &self.columns
+    }
+
+    /// Whether a second thread gains more than it costs.
+    pub(super) fn is_worth_threads(&self, symbolic: &SymbolicSupernodalCholesky<u32>) -> bool {
+        symbolic.n_supernodes() >= WORTH_THREADS
+    }
+
     #[cfg(test)]
     pub(super) fn are_two(&self) -> bool {
         self.nodes[..2].iter().all(|half| !half.is_empty())
@@ -96,7 +111,7 @@ impl Halves {
         let (left, right) = halves.split_at_mut(self.columns[1].start);
         let lower = Lower { symbolic, values };
         let alone = Run { threads: None, ..*run };
-        let run = if symbolic.n_supernodes() < WORTH_THREADS { &alone } else { run };
+        let run = if self.is_worth_threads(symbolic) { run } else { &alone };
         let (mut from_left, mut from_right) = (vec![0.0; top.len()], vec![0.0; top.len()]);
         let both = [
             self.pass(0, lower, left, After::Sums(&mut from_left), Direction::Forward),

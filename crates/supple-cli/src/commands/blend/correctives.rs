@@ -1,0 +1,249 @@
+//! In-between morph targets, so that an engine that only blends linearly shows the better shape.
+//!
+//! For every weight w that is used, and grid points `w_k = k/(n + 1)`, a target holds what the blend at `w_k` has
+//! beyond the linear one; its weight is a hat over `w_k`. An engine then goes through all grid points exactly.
+//! Together, targets add up: what they do to each other is not in them.
+
+use anyhow::{Context as _, bail};
+use glam::Vec3;
+use supple::blendshape::{History, Hold, Params, Shapes, Solver};
+use supple::io;
+use supple::mesh::{MorphTarget, TriMesh};
+use supple::rig::{Channel, Clip, Interpolation, Track};
+use supple::{Asset, Run};
+
+use super::inputs::Inputs;
+use super::{Args, Told};
+use crate::shell::Shell;
+
+/// Times a second at which splines are sampled.
+const RATE: f32 = 60.0;
+
+pub(super) fn write(args: &Args, inputs: &Inputs, shell: &Shell) -> anyhow::Result<Told> {
+    let Some(rig) = &inputs.rig else {
+        bail!("--as correctives needs one file with morph targets");
+    };
+    let mut asset = rig.file.clone();
+    let mut told = Told {
+        file: args.output.clone(),
+        frames: 0,
+        targets: inputs.names.clone(),
+        ..Told::default()
+    };
+    let mut error: f64 = 0.0;
+    for m in 0..asset.meshes.len() {
+        if asset.meshes[m].morphs.is_empty() {
+            continue;
+        }
+        let used = used(&asset, m);
+        let between = args.between as usize;
+        let made = shell.with_progress("correctives", |run| {
+            Made::new(&asset.meshes[m], &used, between, args, run)
+        });
+        let made = made.with_context(|| {
+            format!("{}: mesh {m} '{}'", args.inputs[0].display(), asset.meshes[m].name)
+        })?;
+        error = error.max(made.error);
+        told.network = made.counts;
+        told.frames += (used.len() * between) as u32;
+        let targets = asset.meshes[m].morphs.len();
+        asset.meshes[m].morphs.extend(made.targets);
+        rekey(&mut asset, m, targets, &used, between);
+    }
+    told.correctives_error_rel_diagonal = Some(error);
+    let warnings = io::write(&args.output, &asset)?;
+    shell.warn(&args.output.display().to_string(), &warnings);
+    Ok(told)
+}
+
+/// The targets whose weight a clip changes; all of them, if there is no such clip.
+fn used(asset: &Asset, mesh: usize) -> Vec<usize> {
+    let targets = asset.meshes[mesh].morphs.len();
+    let mut is_used = vec![false; targets];
+    for channel in asset.clips.iter().flat_map(|c| &c.channels) {
+        let carries = asset.nodes[channel.node as usize].mesh == Some(mesh as u32);
+        if let (true, Track::Weights(weights)) = (carries, &channel.track) {
+            for (k, w) in weights.iter().enumerate() {
+                is_used[k % targets] |= *w != 0.0;
+            }
+        }
+    }
+    if !is_used.contains(&true) {
+        return (0..targets).collect();
+    }
+    (0..targets).filter(|&t| is_used[t]).collect()
+}
+
+/// The in-betweens of one mesh.
+struct Made {
+    targets: Vec<MorphTarget>,
+    error: f64,
+    counts: supple::blendshape::Counts,
+}
+
+impl Made {
+    fn new(
+        mesh: &TriMesh,
+        used: &[usize],
+        between: usize,
+        args: &Args,
+        run: &Run<'_>,
+    ) -> anyhow::Result<Self> {
+        let shape = |t: &MorphTarget| -> Vec<Vec3> {
+            mesh.positions.iter().zip(&t.positions).map(|(x, d)| *x + *d).collect()
+        };
+        let shapes: Vec<Vec<Vec3>> = mesh.morphs.iter().map(shape).collect();
+        let hold =
+            if args.hold.as_deref() == Some("nothing") { Hold::Nothing } else { Hold::Agreeing };
+        let params = Params { mode: args.mode(), hold, ..Params::default() };
+        let given = Shapes::of_surface(
+            &mesh.triangles,
+            &mesh.positions,
+            shapes.iter().map(Vec::as_slice).collect(),
+        );
+        let solver = Solver::new(&given, &params, run)?;
+        let mut made = Self { targets: Vec::new(), error: 0.0, counts: solver.counts() };
+        for (done, &t) in used.iter().enumerate() {
+            let first = made.targets.len();
+            let mut history = History::default();
+            let mut at = |w: f64| -> anyhow::Result<Vec<Vec3>> {
+                let mut weights = vec![0.0; shapes.len()];
+                weights[t] = w;
+                Ok(solver.solve(&weights, &mut history, run)?.positions)
+            };
+            // Grid points, and the middles between them, where what an engine shows is measured.
+            let steps = 2 * (between + 1);
+            let mut path = Vec::with_capacity(steps + 1);
+            for k in 0..=steps {
+                path.push(at(k as f64 / steps as f64)?);
+            }
+            let delta = &mesh.morphs[t].positions;
+            let linear = |v: usize, w: f32| mesh.positions[v] + w * delta[v];
+            for k in 1..=between {
+                let w = k as f32 / (between + 1) as f32;
+                let beyond =
+                    path[2 * k].iter().enumerate().map(|(v, x)| *x - linear(v, w)).collect();
+                let name = format!("{}.{k}", mesh.morphs[t].name);
+                let weight = hat(mesh.morphs[t].weight, k, between);
+                made.targets.push(MorphTarget { name, positions: beyond, normals: None, weight });
+            }
+            for (k, exact) in path.iter().enumerate() {
+                let w = k as f32 / steps as f32;
+                for (v, x) in exact.iter().enumerate() {
+                    let mut shown = linear(v, w);
+                    for (b, target) in made.targets[first..].iter().enumerate() {
+                        shown += hat(w, b + 1, between) * target.positions[v];
+                    }
+                    made.error = made.error.max(f64::from(shown.distance(*x)) / solver.diagonal());
+                }
+            }
+            run.report(done as u64 + 1, used.len() as u64);
+        }
+        Ok(made)
+    }
+}
+
+/// The weight of in-between `k` of `between`.
+fn hat(weight: f32, k: usize, between: usize) -> f32 {
+    (1.0 - (weight * (between + 1) as f32 - k as f32).abs()).max(0.0)
+}
+
+/// Gives the weight channels of a mesh the numbers of its in-betweens.
+fn rekey(asset: &mut Asset, mesh: usize, targets: usize, used: &[usize], between: usize) {
+    let carries: Vec<bool> = asset.nodes.iter().map(|n| n.mesh == Some(mesh as u32)).collect();
+    for node in asset
+        .nodes
+        .iter_mut()
+        .filter(|n| n.mesh == Some(mesh as u32) && n.morph_weights.len() == targets)
+    {
+        let now = node.morph_weights.clone();
+        let more = used.iter().flat_map(|&t| (1..=between).map(move |k| (t, k)));
+        node.morph_weights.extend(more.map(|(t, k)| hat(now[t], k, between)));
+    }
+    for channel in asset.clips.iter_mut().flat_map(|c: &mut Clip| &mut c.channels) {
+        if carries[channel.node as usize] && matches!(channel.track, Track::Weights(_)) {
+            *channel = rekeyed(channel, targets, used, between);
+        }
+    }
+}
+
+fn rekeyed(channel: &Channel, targets: usize, used: &[usize], between: usize) -> Channel {
+    let times = times(channel, targets, used, between);
+    let mut weights = Vec::new();
+    for &time in &times {
+        let now = at(channel, targets, time);
+        weights.extend_from_slice(&now);
+        weights.extend(
+            used.iter()
+                .flat_map(|&t| (1..=between).map(move |k| (t, k)))
+                .map(|(t, k)| hat(now[t], k, between)),
+        );
+    }
+    let interpolation = if channel.interpolation == Interpolation::Step {
+        Interpolation::Step
+    } else {
+        Interpolation::Linear
+    };
+    Channel { node: channel.node, times, track: Track::Weights(weights), interpolation }
+}
+
+/// The weights of a channel at a time.
+fn at(channel: &Channel, targets: usize, time: f32) -> Vec<f32> {
+    let Track::Weights(values) = &channel.track else { return vec![0.0; targets] };
+    let stride = if channel.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+    let key = |k: usize, part: usize| {
+        &values[(stride * k + part) * targets..(stride * k + part + 1) * targets]
+    };
+    let middle = stride / 2;
+    let next = channel.times.partition_point(|t| *t <= time);
+    if next == 0 || next == channel.times.len() {
+        return key(next.saturating_sub(1).min(channel.times.len() - 1), middle).to_vec();
+    }
+    let (from, to) = (channel.times[next - 1], channel.times[next]);
+    let (u, span) = ((time - from) / (to - from), to - from);
+    let (a, b) = (key(next - 1, middle), key(next, middle));
+    let value = |t: usize| match channel.interpolation {
+        Interpolation::Step => a[t],
+        Interpolation::Linear => a[t] + u * (b[t] - a[t]),
+        Interpolation::CubicSpline => {
+            let (out, into) = (key(next - 1, 2)[t] * span, key(next, 0)[t] * span);
+            let (u2, u3) = (u * u, u * u * u);
+            (2.0 * u3 - 3.0 * u2 + 1.0) * a[t]
+                + (u3 - 2.0 * u2 + u) * out
+                + (3.0 * u2 - 2.0 * u3) * b[t]
+                + (u3 - u2) * into
+        }
+    };
+    (0..targets).map(value).collect()
+}
+
+/// The keys, and the moments when a weight passes a grid point; splines are sampled.
+fn times(channel: &Channel, targets: usize, used: &[usize], between: usize) -> Vec<f32> {
+    let mut times = channel.times.clone();
+    for pair in channel.times.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        match channel.interpolation {
+            Interpolation::Step => {}
+            Interpolation::CubicSpline => {
+                let count = ((to - from) * RATE).ceil().clamp(1.0, 10_000.0) as u32;
+                times.extend((1..count).map(|k| from + (to - from) * k as f32 / count as f32));
+            }
+            Interpolation::Linear => {
+                let (a, b) = (at(channel, targets, from), at(channel, targets, to));
+                for &t in used {
+                    let grid = (0..=between + 1).map(|k| k as f32 / (between + 1) as f32);
+                    let crossed = grid
+                        .filter(|g| (a[t] < *g) != (b[t] < *g))
+                        .map(|g| (g - a[t]) / (b[t] - a[t]));
+                    times.extend(
+                        crossed.filter(|u| (0.0..1.0).contains(u)).map(|u| from + u * (to - from)),
+                    );
+                }
+            }
+        }
+    }
+    times.sort_by(f32::total_cmp);
+    // Keys must rise.
+    times.dedup_by(|b, a| *b - *a <= 1e-6 * a.abs().max(1e-3));
+    times
+}

@@ -1,0 +1,273 @@
+//! Frames of a blend, one after the other.
+
+use std::time::Instant;
+
+use anyhow::{Context as _, anyhow, bail};
+use glam::{DVec3, Vec3};
+use supple::Run;
+use supple::blendshape::contact::{Interaction, Pull, Touch, World};
+use supple::blendshape::obstacle::Obstacle;
+use supple::blendshape::{History, Params, Shapes, Solver};
+use supple::mesh::volume;
+use supple::rig::{Clip, Skinning};
+
+use super::inputs::{Inputs, obstacle};
+use super::{Args, How, Told};
+use crate::shell::Shell;
+
+/// What is played: the weights of each frame.
+pub(super) struct Player<'a> {
+    inputs: &'a Inputs,
+    solver: Option<Solver>,
+    interaction: Option<Interaction>,
+    obstacles: Vec<Obstacle>,
+    pulls: Vec<Pull>,
+    args: &'a Args,
+    run: Run<'a>,
+    history: History,
+    touch: Touch,
+    body: Option<supple::rig::Body>,
+    times: Vec<f64>,
+    pub(super) told: Told,
+    pub(super) frames: Vec<Frame>,
+}
+
+/// One moment.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) weights: Vec<f64>,
+    /// Moment of the clip that is played.
+    pub(super) secs: Option<f32>,
+}
+
+impl<'a> Player<'a> {
+    pub(super) fn new(
+        args: &'a Args,
+        inputs: &'a Inputs,
+        shell: &'a Shell,
+    ) -> anyhow::Result<Self> {
+        let run = shell.quiet_run();
+        let frames = frames(args, inputs)?;
+        let solver = match args.mode {
+            How::Linear => None,
+            How::Springs | How::Rotations => Some(prepare(args, inputs, &run)?),
+        };
+        let obstacles = args
+            .obstacle
+            .iter()
+            .map(|p| obstacle(p, shell, &run))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        let pulls = args.pull.iter().map(|text| pull(text)).collect::<anyhow::Result<Vec<_>>>()?;
+        let touches = !obstacles.is_empty() || !pulls.is_empty();
+        let interaction = match &solver {
+            Some(solver) if touches => Some(Interaction::new(solver, &run)?),
+            _ => None,
+        };
+        if touches && interaction.is_none() {
+            bail!("a linear blend touches nothing: use --mode springs with --obstacle and --pull");
+        }
+        let told = Told {
+            file: args.output.clone(),
+            frames: frames.len() as u32,
+            targets: inputs.names.clone(),
+            network: solver.as_ref().map(Solver::counts).unwrap_or_default(),
+            held_vertices: solver.as_ref().map_or(0, Solver::held),
+            ..Told::default()
+        };
+        let body = inputs.rig.as_ref().map(|rig| rig.body.clone());
+        let (history, touch, times) = (History::default(), Touch::default(), Vec::new());
+        Ok(Self {
+            inputs,
+            solver,
+            interaction,
+            obstacles,
+            pulls,
+            args,
+            run,
+            history,
+            touch,
+            body,
+            times,
+            told,
+            frames,
+        })
+    }
+
+    /// Where the vertices are in a frame; frames are asked for in order.
+    pub(super) fn at(&mut self, frame: usize) -> anyhow::Result<Vec<Vec3>> {
+        let Frame { weights, secs } = self.frames[frame].clone();
+        let start = Instant::now();
+        let blended = self.blend(&weights)?;
+        self.times.push(1000.0 * start.elapsed().as_secs_f64());
+        self.times.sort_by(f64::total_cmp);
+        self.told.milliseconds = self.times[self.times.len() / 2];
+        self.measure(&weights, &blended);
+        self.posed(blended, secs)
+    }
+
+    fn blend(&mut self, weights: &[f64]) -> anyhow::Result<Vec<Vec3>> {
+        let Some(solver) = &self.solver else { return Ok(linear(self.inputs, weights)) };
+        let blend = match &self.interaction {
+            None => solver.solve(weights, &mut self.history, &self.run)?,
+            Some(interaction) => {
+                let world = World {
+                    obstacles: &self.obstacles,
+                    pulls: &self.pulls,
+                    friction: self.args.friction,
+                    response: self.args.response(),
+                };
+                let state = (&mut self.touch, &mut self.history);
+                interaction.solve(solver, weights, &world, state, &self.run)?
+            }
+        };
+        self.told.add(&blend.report);
+        Ok(blend.positions)
+    }
+
+    /// The volume against what lies between the shapes' own.
+    fn measure(&mut self, weights: &[f64], blended: &[Vec3]) {
+        let triangles = &self.inputs.asset.meshes[0].triangles;
+        let volume = |x: &[Vec3]| volume::volume(x, triangles, &self.run);
+        let base = volume(&self.inputs.base);
+        let between = base
+            + weights
+                .iter()
+                .zip(&self.inputs.targets)
+                .filter(|(w, _)| **w != 0.0)
+                .map(|(w, t)| w * (volume(t) - base))
+                .sum::<f64>();
+        if !(between.abs() > 0.0) {
+            return;
+        }
+        let error = volume(blended) / between - 1.0;
+        let plain = volume(&linear(self.inputs, weights)) / between - 1.0;
+        let larger =
+            |now: f64, known: Option<f64>| known.filter(|k| k.abs() >= now.abs()).unwrap_or(now);
+        self.told.volume_error = Some(larger(error, self.told.volume_error));
+        self.told.volume_error_linear = Some(larger(plain, self.told.volume_error_linear));
+    }
+
+    /// Moved on by the skeleton of the file.
+    fn posed(&mut self, blended: Vec<Vec3>, secs: Option<f32>) -> anyhow::Result<Vec<Vec3>> {
+        let (Some(body), Some(rig)) = (&mut self.body, &self.inputs.rig) else {
+            return Ok(blended);
+        };
+        let mut pose = body.rest_pose().clone();
+        if let (Some(secs), Some(clip)) = (secs, clip(self.args, self.inputs)?) {
+            clip.sample(secs, &mut pose);
+        }
+        body.morphs.clear();
+        body.mesh.positions = blended;
+        let matrices = rig.body.matrices(&pose);
+        Ok(body.skin(&pose, &matrices, Skinning::Linear, &self.run))
+    }
+}
+
+pub(super) fn prepare(args: &Args, inputs: &Inputs, run: &Run<'_>) -> anyhow::Result<Solver> {
+    let params = Params {
+        mode: args.mode(),
+        hold: inputs.hold.clone(),
+        anchor: inputs.anchor.clone(),
+        ..Params::default()
+    };
+    let targets = inputs.targets.iter().map(Vec::as_slice).collect();
+    let mut shapes = Shapes::of_surface(&inputs.asset.meshes[0].triangles, &inputs.base, targets);
+    shapes.stiffness = inputs.stiffness.as_deref();
+    Ok(Solver::new(&shapes, &params, run)?)
+}
+
+/// `b⁰ + Σ w (b − b⁰)`.
+pub(super) fn linear(inputs: &Inputs, weights: &[f64]) -> Vec<Vec3> {
+    let mut x = inputs.base.clone();
+    for (&w, target) in weights.iter().zip(&inputs.targets).filter(|(w, _)| **w != 0.0) {
+        x.iter_mut()
+            .zip(target)
+            .zip(&inputs.base)
+            .for_each(|((x, t), b)| *x += w as f32 * (*t - *b));
+    }
+    x
+}
+
+fn frames(args: &Args, inputs: &Inputs) -> anyhow::Result<Vec<Frame>> {
+    let towards = |weights: &[f64], part: f64| Frame {
+        weights: weights.iter().map(|w| part * w).collect(),
+        secs: None,
+    };
+    let last = match &args.weights {
+        Some(text) => Some(inputs.weights(text, args.additive)?),
+        None => None,
+    };
+    match (args.steps, last) {
+        (Some(steps), last) => {
+            let to = last.unwrap_or_else(|| {
+                let mut one = vec![0.0; inputs.targets.len()];
+                if let Some(end) = one.last_mut() {
+                    *end = 1.0;
+                }
+                one
+            });
+            Ok((0..=steps).map(|k| towards(&to, f64::from(k) / f64::from(steps))).collect())
+        }
+        (None, Some(last)) => Ok(vec![towards(&last, 1.0)]),
+        (None, None) => played(args, inputs),
+    }
+}
+
+/// The frames of a file's own clip.
+fn played(args: &Args, inputs: &Inputs) -> anyhow::Result<Vec<Frame>> {
+    let Some(rig) = &inputs.rig else {
+        bail!("say what to blend: --weights, --steps, or both");
+    };
+    let rest = |pose: &supple::rig::Pose, secs: Option<f32>| {
+        let weight = |of: &Vec<usize>| {
+            let morph = &rig.body.morphs[of[0]];
+            pose.morph_weights[morph.node as usize].get(morph.index).map_or(0.0, |w| f64::from(*w))
+        };
+        Frame { weights: rig.morphs.iter().map(weight).collect(), secs }
+    };
+    let mut pose = rig.body.rest_pose().clone();
+    let Some(clip) = clip(args, inputs)? else { return Ok(vec![rest(&pose, None)]) };
+    let (first, last) = clip.span().unwrap_or_default();
+    let count = (f64::from(last - first) * args.fps + 1e-6).floor().clamp(0.0, 1e6) as u32 + 1;
+    let mut frames = Vec::new();
+    for k in 0..count {
+        let secs = first + (f64::from(k) / args.fps) as f32;
+        clip.sample(secs, &mut pose);
+        frames.push(rest(&pose, Some(secs)));
+    }
+    Ok(frames)
+}
+
+fn clip<'a>(args: &Args, inputs: &'a Inputs) -> anyhow::Result<Option<&'a Clip>> {
+    let Some(rig) = &inputs.rig else { return Ok(None) };
+    let clips = &rig.file.clips;
+    let found =
+        match &args.clip {
+            None => clips.first(),
+            Some(wanted) => {
+                let numbered = || wanted.parse::<usize>().ok().and_then(|i| clips.get(i));
+                let found = clips.iter().find(|c| c.name == *wanted).or_else(numbered);
+                Some(found.ok_or_else(|| {
+                    anyhow!("{} has no clip '{wanted}'", args.inputs[0].display())
+                })?)
+            }
+        };
+    if let Some(clip) = found {
+        clip.check(&rig.file)?;
+    }
+    Ok(found)
+}
+
+fn pull(text: &str) -> anyhow::Result<Pull> {
+    let wrong = || format!("--pull '{text}': give a vertex and a place, as in 17:0,0.5,1");
+    let (vertex, to) = text.split_once(':').with_context(wrong)?;
+    let vertex = vertex.trim().parse().with_context(wrong)?;
+    let to: Vec<f64> =
+        to.split(',').map(|x| x.trim().parse()).collect::<Result<_, _>>().with_context(wrong)?;
+    match to[..] {
+        [x, y, z] if to.iter().all(|x| x.is_finite()) => {
+            Ok(Pull { vertex, to: DVec3::new(x, y, z) })
+        }
+        _ => bail!(wrong()),
+    }
+}

@@ -1,0 +1,367 @@
+//! One blend: lengths, a start, the equilibrium, and the rigid motion put back.
+
+use glam::{DMat3, DVec3, Vec3};
+use serde::{Deserialize, Serialize};
+
+use super::newton::{Limits, Outcome, Problem, precondition};
+use super::prepare::Solver;
+use super::rigid::Rigid;
+use super::rotations::{Weighed, blended_turns, rotation, wanted};
+use super::{Error, Mode, weights};
+use crate::Run;
+
+/// Blends that are remembered.
+const REMEMBERED: usize = 3;
+
+/// Weights this near to a line count as on it, relative to the step.
+const ON_A_LINE: f64 = 1e-6;
+
+/// A blend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blend {
+    /// Where the vertices are.
+    pub positions: Vec<Vec3>,
+    /// How it went.
+    pub report: Report,
+}
+
+/// Where a solve started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// There was nothing to solve: the base, or one target at weight one.
+    #[default]
+    Exact,
+    /// From interpolated rotations.
+    Predictor,
+    /// From interpolated rotations and what they missed in the last solves.
+    History,
+}
+
+/// How a solve went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Where it started; of several equilibria the one next to it is taken.
+    pub start: Start,
+    /// Newton steps.
+    pub newton_steps: usize,
+    /// Conjugate gradients in all of them.
+    pub gradient_steps: usize,
+    /// Newton steps that needed the clamped curvature.
+    pub clamped_steps: usize,
+    /// Longest move of a vertex in the last Newton step, in diagonals: a bound of what is left.
+    pub last_step_rel_diagonal: f64,
+    /// Whether the last step was short enough, and found exactly enough, to prove the equilibrium.
+    pub is_proved: bool,
+    /// Energy of the springs.
+    pub energy: f64,
+    /// Tets that are inside out.
+    pub inverted_tets: usize,
+    /// Springs whose length was bent off to stay positive.
+    pub bent_off: usize,
+    /// Weights outside 0 to 1.
+    pub beyond: usize,
+    /// Vertices that touch an obstacle.
+    pub contacts: usize,
+    /// How deep the deepest one is in it, in diagonals.
+    pub depth_rel_diagonal: f64,
+    /// Rounds of laying planes.
+    pub rounds: usize,
+}
+
+/// The last solves: the next one starts from them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct History {
+    /// Newest first.
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    weights: Vec<f64>,
+    /// What the predictor missed, in the turned frame of each node.
+    missed: Vec<Vec3>,
+}
+
+impl History {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Bytes it holds.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.entries.iter().map(|e| 12 * e.missed.len() + 8 * e.weights.len()).sum()
+    }
+
+    /// Shares of the remembered blends in a polynomial through them, at new weights.
+    fn shares(&self, weights: &[f64]) -> Vec<f64> {
+        let Some(last) = self.entries.first() else { return Vec::new() };
+        let way = |from: &[f64]| -> Vec<f64> {
+            from.iter().zip(&last.weights).map(|(a, b)| a - b).collect()
+        };
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let forward = way(weights);
+        let size = dot(&forward, &forward);
+        let mut places = vec![0.0];
+        for entry in &self.entries[1..] {
+            let back = way(&entry.weights);
+            let place = dot(&back, &forward) / size;
+            let off: f64 = back.iter().zip(&forward).map(|(b, f)| (b - place * f).powi(2)).sum();
+            // Places far apart or very near each other would be extrapolated wildly.
+            let is_useful = place.is_finite()
+                && off <= ON_A_LINE * size
+                && (-4.0..=-0.25).contains(&(place - places[places.len() - 1]));
+            if !is_useful {
+                break;
+            }
+            places.push(place);
+        }
+        let share = |i: usize| {
+            let others = (0..places.len()).filter(|&j| j != i);
+            others.map(|j| (1.0 - places[j]) / (places[i] - places[j])).product()
+        };
+        (0..places.len()).map(share).collect()
+    }
+}
+
+/// The state between the start and the end of a solve, in the frame of the base.
+pub(super) struct Frame {
+    pub(super) shares: Vec<f64>,
+    pub(super) lengths: Vec<f64>,
+    pub(super) turns: Vec<DMat3>,
+    pub(super) predicted: Vec<DVec3>,
+    pub(super) bent_off: usize,
+}
+
+impl Solver {
+    /// The blend for one weight a target, the base not counted; starts from and adds to `history`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherWeights`], [`Error::WeightNotFinite`], [`Error::Cancelled`]. Not reaching the tolerance is no error:
+    /// the report says so.
+    pub fn solve(
+        &self,
+        weights: &[f64],
+        history: &mut History,
+        run: &Run<'_>,
+    ) -> Result<Blend, Error> {
+        self.check_weights(weights)?;
+        let beyond = weights.iter().filter(|w| !(0.0..=1.0).contains(*w)).count();
+        let shares = weights::of_shapes(weights, &self.combinations);
+        if let Some(positions) = self.exact(&shares) {
+            let report = Report { is_proved: true, beyond, ..Report::default() };
+            return Ok(Blend { positions, report });
+        }
+        run.install(|| {
+            let frame = self.frame(shares, run);
+            let (x, mut report) = match self.params.mode {
+                Mode::Rotations => (
+                    frame.predicted.clone(),
+                    Report { start: Start::Predictor, is_proved: true, ..Report::default() },
+                ),
+                Mode::Springs => self.equilibrium(&frame, weights, history, run)?,
+            };
+            report.beyond = beyond;
+            report.bent_off = frame.bent_off;
+            report.inverted_tets = self.body.inverted(&x);
+            Ok(Blend { positions: self.surface(&self.placed(&frame.shares, &x)), report })
+        })
+    }
+
+    fn check_weights(&self, weights: &[f64]) -> Result<(), Error> {
+        let expected = self.weights();
+        if weights.len() != expected {
+            return Err(Error::OtherWeights {
+                found: weights.len(),
+                expected,
+                what: "targets (the base is not counted)",
+            });
+        }
+        weights::check_finite(weights)
+    }
+
+    /// The base, or a single target at weight one.
+    fn exact(&self, shares: &[f64]) -> Option<Vec<Vec3>> {
+        let mut used = shares.iter().enumerate().filter(|(_, w)| **w != 0.0);
+        match (used.next(), used.next()) {
+            (None, _) => Some(self.given[0].clone()),
+            (Some((t, w)), None) if *w == 1.0 => Some(self.given[t + 1].clone()),
+            _ => None,
+        }
+    }
+
+    /// Lengths and prediction.
+    pub(super) fn frame(&self, shares: Vec<f64>, run: &Run<'_>) -> Frame {
+        let (lengths, bent_off) = self.lengths(&shares);
+        let weighed: Vec<Weighed<'_>> = shares
+            .iter()
+            .zip(&self.targets)
+            .filter(|(w, _)| **w != 0.0)
+            .map(|(&weight, t)| Weighed { weight, positions: &t.positions, omega: &t.omega })
+            .collect();
+        let (network, base) = (&self.body.network, &self.body.base);
+        let turns = blended_turns(base.len(), &weighed, run);
+        let wanted = wanted(network, base, &weighed, &turns, &lengths, run);
+        let mut x: Vec<DVec3> = (0..base.len())
+            .map(|i| {
+                base[i]
+                    + weighed.iter().map(|t| t.weight * (t.positions[i] - base[i])).sum::<DVec3>()
+            })
+            .collect();
+        // The second round takes away what single precision left.
+        let mut lanes = Vec::new();
+        for _ in 0..2 {
+            let mut residual = wanted.clone();
+            for (&[i, j], k) in network.ends().iter().zip(network.stiffness()) {
+                let (i, j) = (i as usize, j as usize);
+                let pull = *k * (x[i] - x[j]);
+                residual[i] -= pull;
+                residual[j] += pull;
+            }
+            residual
+                .iter_mut()
+                .zip(&self.is_held)
+                .filter(|(_, h)| **h)
+                .for_each(|(r, _)| *r = DVec3::ZERO);
+            let step =
+                precondition(&self.preconditioner, &residual, &self.is_held, &mut lanes, run);
+            x.iter_mut().zip(&step).for_each(|(x, p)| *x += *p);
+        }
+        Frame { shares, lengths, turns, predicted: x, bent_off }
+    }
+
+    /// `r⁰ + Σ w (r − r⁰)`, bent off where it would come near zero: 001 (1).
+    fn lengths(&self, shares: &[f64]) -> (Vec<f64>, usize) {
+        let mut lengths = self.rest.clone();
+        for (&w, target) in shares.iter().zip(&self.targets).filter(|(w, _)| **w != 0.0) {
+            for (&s, longer) in target.springs.iter().zip(&target.longer) {
+                lengths[s as usize] += w * longer;
+            }
+        }
+        let mut bent_off = 0;
+        for ((length, &rest), &short) in lengths.iter_mut().zip(&self.rest).zip(&self.short) {
+            let short = f64::from(short);
+            if *length < short * rest {
+                *length = rest * weights::bent_off(*length / rest, short);
+                bent_off += 1;
+            }
+        }
+        (lengths, bent_off)
+    }
+
+    /// Newton's method from the best start at hand.
+    pub(super) fn equilibrium(
+        &self,
+        frame: &Frame,
+        weights: &[f64],
+        history: &mut History,
+        run: &Run<'_>,
+    ) -> Result<(Vec<DVec3>, Report), Error> {
+        let problem = self.problem(&frame.lengths, &[]);
+        let mut start = Start::Predictor;
+        let mut x = frame.predicted.clone();
+        if let Some(guess) = self.recalled(frame, weights, history)
+            && problem.energy(&guess, run) < problem.energy(&x, run)
+        {
+            (x, start) = (guess, Start::History);
+        }
+        let outcome = problem.minimise(&mut x, run)?;
+        self.remember(frame, weights, &mut x, history);
+        Ok((x, self.report(start, &outcome)))
+    }
+
+    pub(super) fn problem<'a>(
+        &'a self,
+        lengths: &'a [f64],
+        terms: &'a [super::terms::Term],
+    ) -> Problem<'a> {
+        Problem {
+            network: &self.body.network,
+            lengths,
+            is_held: &self.is_held,
+            terms,
+            preconditioner: &self.preconditioner,
+            free_piece: &self.free_piece,
+            free_pieces: self.free.len(),
+            tolerance: self.params.tolerance_rel_diagonal * self.diagonal,
+            limits: Limits {
+                newton: self.params.max_newton_steps as usize,
+                gradients: self.params.max_gradient_steps as usize,
+            },
+        }
+    }
+
+    fn report(&self, start: Start, outcome: &Outcome) -> Report {
+        Report {
+            start,
+            newton_steps: outcome.newton,
+            gradient_steps: outcome.gradients,
+            clamped_steps: outcome.clamped,
+            last_step_rel_diagonal: outcome.step / self.diagonal,
+            is_proved: outcome.is_proved,
+            energy: outcome.energy,
+            ..Report::default()
+        }
+    }
+
+    /// The prediction, and what it will miss according to the last solves.
+    fn recalled(&self, frame: &Frame, weights: &[f64], history: &History) -> Option<Vec<DVec3>> {
+        let fits =
+            |e: &Entry| e.weights.len() == weights.len() && e.missed.len() == frame.predicted.len();
+        if !history.entries.iter().all(fits) {
+            return None;
+        }
+        let shares = history.shares(weights);
+        if shares.is_empty() || shares.iter().any(|s| !s.is_finite()) {
+            return None;
+        }
+        let guess = |i: usize| {
+            let missed: DVec3 =
+                shares.iter().zip(&history.entries).map(|(s, e)| *s * e.missed[i].as_dvec3()).sum();
+            frame.predicted[i] + frame.turns[i] * missed
+        };
+        Some((0..frame.predicted.len()).map(guess).collect())
+    }
+
+    /// Lays free pieces onto the prediction, and keeps what it missed.
+    fn remember(&self, frame: &Frame, weights: &[f64], x: &mut [DVec3], history: &mut History) {
+        for (f, _) in self.free.iter().enumerate() {
+            let nodes = || (0..x.len()).filter(|&i| self.free_piece[i] as usize == f);
+            let fit = Rigid::fit(nodes().map(|i| (x[i], frame.predicted[i])));
+            (0..x.len())
+                .filter(|&i| self.free_piece[i] as usize == f)
+                .for_each(|i| x[i] = fit.apply(x[i]));
+        }
+        let missed =
+            |i: usize| (frame.turns[i].transpose() * (x[i] - frame.predicted[i])).as_vec3();
+        let entry = Entry { weights: weights.to_vec(), missed: (0..x.len()).map(missed).collect() };
+        history.entries.retain(|e| e.weights != entry.weights);
+        history.entries.insert(0, entry);
+        history.entries.truncate(REMEMBERED);
+    }
+
+    /// Gives free pieces their rigid motion: that of their anchor, the centre's way and the rotation each blended.
+    pub(super) fn placed(&self, shares: &[f64], x: &[DVec3]) -> Vec<DVec3> {
+        let mut placed = x.to_vec();
+        for (f, piece) in self.free.iter().enumerate() {
+            let fit = Rigid::fit(
+                piece.anchor.iter().map(|&i| (x[i as usize], self.body.base[i as usize])),
+            );
+            let motion = |k: usize| {
+                shares.iter().zip(&self.targets).map(|(w, t)| *w * t.motion[f][k]).sum::<DVec3>()
+            };
+            let (turn, to) = (rotation(motion(0)), piece.centre + motion(1));
+            let of_piece =
+                placed.iter_mut().zip(&self.free_piece).filter(|(_, p)| **p as usize == f);
+            of_piece.for_each(|(x, _)| *x = turn * (fit.apply(*x) - piece.centre) + to);
+        }
+        placed
+    }
+
+    pub(super) fn surface(&self, x: &[DVec3]) -> Vec<Vec3> {
+        self.body.node_of.iter().map(|&node| x[node as usize].as_vec3()).collect()
+    }
+}

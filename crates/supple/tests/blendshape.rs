@@ -1,0 +1,132 @@
+//! Blends against equilibria of another program, and on scanned faces and people, where the data is.
+
+mod data;
+
+use std::path::Path;
+
+use data::test_data;
+use glam::{DVec3, Vec3};
+use supple::Run;
+use supple::blendshape::contact::{Interaction, Touch, World};
+use supple::blendshape::obstacle::{Obstacle, Pose, Solid};
+use supple::blendshape::rigid::Rigid;
+use supple::blendshape::{History, Hold, Params, Shapes, Solver};
+use supple::io::{self, ReadOptions};
+use supple::mesh::TetMesh;
+
+/// Nodes and tets of a Gmsh 2.2 file of tets alone.
+fn tets(path: &Path) -> TetMesh {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    lines.find(|l| *l == "$Nodes").unwrap();
+    let count: usize = lines.next().unwrap().parse().unwrap();
+    let numbers =
+        |line: &str| line.split_whitespace().map(|x| x.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    let node = |line: &str| {
+        let n = numbers(line);
+        Vec3::new(n[1] as f32, n[2] as f32, n[3] as f32)
+    };
+    let positions = (0..count).map(|_| node(lines.next().unwrap())).collect();
+    lines.find(|l| *l == "$Elements").unwrap();
+    let count: usize = lines.next().unwrap().parse().unwrap();
+    let tet = |line: &str| {
+        let n = numbers(line);
+        let corner = |k: usize| n[n.len() - 4 + k] as u32 - 1;
+        [corner(0), corner(1), corner(2), corner(3)]
+    };
+    let mut mesh =
+        TetMesh::new(positions, (0..count).map(|_| tet(lines.next().unwrap())).collect());
+    mesh.orient();
+    mesh
+}
+
+fn surface(path: &Path) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let mesh = io::read(path, &ReadOptions::default()).unwrap().asset.meshes.swap_remove(0);
+    (mesh.positions, mesh.triangles)
+}
+
+/// Largest distance after the best rigid fit, in diagonals.
+fn away(found: &[Vec3], ideal: &[Vec3], diagonal: f64) -> f64 {
+    let pairs = || found.iter().zip(ideal).map(|(a, b)| (a.as_dvec3(), b.as_dvec3()));
+    let fit = Rigid::fit(pairs());
+    pairs().map(|(a, b)| (fit.apply(a) - b).length()).fold(0.0, f64::max) / diagonal
+}
+
+fn blend(shapes: &Shapes<'_>, w: f64) -> (Vec<Vec3>, f64) {
+    let solver = Solver::new(shapes, &Params::default(), &Run::default()).unwrap();
+    let blend = solver.solve(&[w], &mut History::default(), &Run::default()).unwrap();
+    assert!(blend.report.is_proved, "{:?}", blend.report);
+    (blend.positions, solver.diagonal())
+}
+
+#[test]
+fn equilibria_of_another_program_are_met() {
+    let Some(folder) = test_data("blendshapes/reference") else { return };
+    let (bar, bend) = (tets(&folder.join("bar.msh")), tets(&folder.join("bend90.msh")));
+    let boundary = bar.boundary();
+    let shapes = Shapes {
+        tets: &bar.tets,
+        ..Shapes::of_surface(&boundary, &bar.positions, vec![&bend.positions])
+    };
+    let (skin, triangles) = surface(&folder.join("bar.obj"));
+    let skin_bent = &bend.positions[..skin.len()];
+    let of_surface = Shapes::of_surface(&triangles, &skin, vec![skin_bent]);
+    for (w, file, tolerance) in
+        [(0.5, "half-bend90.obj", [3e-4, 1e-3]), (1.5, "beyond.obj", [3e-4, 3e-3])]
+    {
+        let (expected, _) = surface(&folder.join(file));
+        let (found, diagonal) = blend(&shapes, w);
+        let off = away(&found[..expected.len()], &expected, diagonal);
+        assert!(off < tolerance[0], "{w}: tets {off}");
+        let (found, diagonal) = blend(&of_surface, w);
+        let off = away(&found, &expected, diagonal);
+        assert!(off < tolerance[1], "{w}: surface {off}");
+    }
+}
+
+#[test]
+fn the_contact_of_another_program_is_met() {
+    let Some(folder) = test_data("blendshapes/reference") else { return };
+    let bar = tets(&folder.join("bar.msh"));
+    let said: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("contact.json")).unwrap())
+            .unwrap();
+    let hold: Vec<u32> =
+        said["hold"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect();
+    let radius = 6.0 / 150.0_f32.to_radians();
+    let bend = |p: &Vec3| {
+        let (sin, cos) = ((p.x + 3.0) / radius).sin_cos();
+        Vec3::new((radius - p.y) * sin - 3.0, radius - (radius - p.y) * cos, p.z)
+    };
+    let target: Vec<Vec3> =
+        bar.positions.iter().map(|p| if p.x < -2.999 { *p } else { bend(p) }).collect();
+    let boundary = bar.boundary();
+    let shapes =
+        Shapes { tets: &bar.tets, ..Shapes::of_surface(&boundary, &bar.positions, vec![&target]) };
+    let params = Params { hold: Hold::Vertices(hold), ..Params::default() };
+    let run = Run::default();
+    let solver = Solver::new(&shapes, &params, &run).unwrap();
+    let interaction = Interaction::new(&solver, &run).unwrap();
+    let number = |v: &serde_json::Value| v.as_f64().unwrap();
+    let at = DVec3::new(number(&said["centre"][0]), number(&said["centre"][1]), 0.0);
+    let solid = Solid::Cylinder { axis: DVec3::Z, radius: number(&said["radius"]) };
+    let obstacles = [Obstacle::still(solid, Pose { at, ..Pose::default() })];
+    let world = World { obstacles: &obstacles, ..World::default() };
+    let (mut touch, mut history) = (Touch::default(), History::default());
+    let mut last = None;
+    for k in 1..=9 {
+        let w = [f64::from(k) / 9.0];
+        last =
+            Some(interaction.solve(&solver, &w, &world, (&mut touch, &mut history), &run).unwrap());
+    }
+    let last = last.unwrap();
+    let (expected, _) = surface(&folder.join("contact.obj"));
+    let off = expected
+        .iter()
+        .zip(&last.positions)
+        .map(|(a, b)| f64::from(a.distance(*b)))
+        .fold(0.0, f64::max);
+    let off = off / solver.diagonal();
+    assert!(off < 5e-3, "{off}: {:?}", last.report);
+    assert!(last.report.contacts.abs_diff(7) <= 3, "{:?}", last.report);
+}
