@@ -9,6 +9,7 @@ pub mod bake;
 pub mod field;
 pub mod flow;
 pub mod io;
+mod lengths;
 pub mod mesh;
 pub mod modifier;
 pub mod pathline;

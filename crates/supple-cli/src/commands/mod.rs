@@ -8,6 +8,7 @@ pub(crate) mod deform;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod new;
+mod number;
 pub(crate) mod remesh;
 pub(crate) mod render;
 pub(crate) mod skin;
@@ -21,6 +22,7 @@ use clap::{Parser, Subcommand};
 use supple::io::{self, ReadOptions};
 use supple::{Asset, TriMesh};
 
+pub(crate) use self::number::number;
 use crate::bench;
 use crate::shell::{GlobalArgs, Shell};
 
