@@ -20,23 +20,27 @@ fn ok(folder: &Path, args: &[&str]) {
 
 /// Runs a command that must refuse and leave the file as it is; gives what it said.
 fn refused(folder: &Path, file: &str, args: &[&str]) -> String {
-    let before = fs::read(folder.join(file)).unwrap();
+    let before = fs::read(folder.join(file)).expect("the file system works");
     let output = supple(folder, args);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success(), "supple {args:?} should have refused");
     assert!(errors.contains("not replaced"), "supple {args:?}: {errors}");
-    assert_eq!(fs::read(folder.join(file)).unwrap(), before, "supple {args:?} changed {file}");
+    assert_eq!(
+        fs::read(folder.join(file)).expect("the file system works"),
+        before,
+        "supple {args:?} changed {file}"
+    );
     errors
 }
 
 /// The names that all mean `bar.glb`.
 fn names(at: &Path) -> Vec<&'static str> {
-    fs::create_dir(at.join("sub")).unwrap();
+    fs::create_dir(at.join("sub")).expect("the file system works");
     let mut names = vec!["bar.glb", "./bar.glb", "sub/../bar.glb"];
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink("bar.glb", at.join("link.glb")).unwrap();
-        fs::hard_link(at.join("bar.glb"), at.join("hard.glb")).unwrap();
+        std::os::unix::fs::symlink("bar.glb", at.join("link.glb")).expect("the file system works");
+        fs::hard_link(at.join("bar.glb"), at.join("hard.glb")).expect("the file system works");
         names.extend(["link.glb", "hard.glb"]);
     }
     // Where upper and lower case are the same.

@@ -66,7 +66,7 @@ mod tests {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(0x14057);
         let bits = (*state >> 32) as u32;
         let x = f32::from_bits(bits);
-        if x.is_nan() || *state % 3 == 0 { (bits >> 8) as f32 * 1e-6 - 8.0 } else { x }
+        if x.is_nan() || state.is_multiple_of(3) { (bits >> 8) as f32 * 1e-6 - 8.0 } else { x }
     }
 
     #[test]

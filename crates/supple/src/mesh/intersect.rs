@@ -102,8 +102,9 @@ impl std::fmt::Display for Count {
     }
 }
 
-/// How many pairs of triangles [`self_intersections`] would give, in no memory, and in bounded time: a
-/// heap of triangles in one place has as many as their number squared. Counting ends at 10 million pairs, or
+/// How many pairs of triangles [`self_intersections`] would give, in no memory and in bounded time.
+///
+/// A heap of triangles in one place has as many pairs as their number squared. Counting ends at 10 million, or
 /// when 10⁸ overlapping boxes and 1000 for each triangle were looked at.
 ///
 /// # Errors
