@@ -19,7 +19,7 @@ use supple::{Asset, Run};
 /// A skinned bar with a clip, a morph target, paint and split normals.
 fn bar() -> Asset {
     let bar = Source::Zoo { zoo: "bar".to_owned(), triangles: None };
-    let mut asset = stage::load(&bar).unwrap();
+    let mut asset = stage::load(&bar).expect("the stage has a bar");
     let mesh = &mut asset.meshes[0];
     let vertices = mesh.positions.len();
     mesh.attributes.set("mask", Values::Scalar(vec![1.0; vertices]));
@@ -55,7 +55,7 @@ const CHANGES: [(&str, Change); 17] = [
         }
     }),
     ("the name of paint", |a| {
-        let mask = a.meshes[0].attributes.remove("mask").unwrap();
+        let mask = a.meshes[0].attributes.remove("mask").expect("the bar has a mask");
         a.meshes[0].attributes.set("flesh", mask);
     }),
     ("new paint", |a| {
