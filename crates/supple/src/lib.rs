@@ -8,6 +8,7 @@ pub mod asset;
 pub mod bake;
 pub mod field;
 pub mod flow;
+pub mod hostile;
 pub mod io;
 mod lengths;
 pub mod mesh;

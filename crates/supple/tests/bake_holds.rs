@@ -335,3 +335,29 @@ fn bakes_into_one_folder_are_done_or_busy() {
     let left: Vec<_> = fs::read_dir(path).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["scene.glb"], "nothing but the result is left");
 }
+
+#[test]
+fn what_a_bake_writes_is_about_what_it_said() {
+    let formats =
+        vec![Format::Glb, Format::Usda, Format::Pc2, Format::Mdd, Format::Ply, Format::Obj];
+    for format in formats {
+        let folder = tempfile::tempdir().unwrap();
+        let options =
+            Options { formats: Some(vec![format]), keep_cache: true, ..Options::default() };
+        let mut player = player(&scene(SCENE)).unwrap();
+        let said = supple::bake::estimate(&player, &options).unwrap();
+        let baked = bake(&mut player, folder.path(), &options, &WRITERS, &Run::default()).unwrap();
+        let size = |path: &Path| fs::metadata(path).unwrap().len() as f64;
+        let files: f64 = baked.files.iter().map(|file| size(file)).sum();
+        let ratio = files / said.files[0].1 as f64;
+        assert!(
+            (0.5..2.5).contains(&ratio),
+            "{format:?}: {files} bytes, {ratio} times what was said"
+        );
+        let stored = fs::read_dir(folder.path().join(".supple-bake")).unwrap();
+        let cache: f64 = stored.map(|entry| size(&entry.unwrap().path())).sum();
+        let ratio = cache / said.cache as f64;
+        assert!((0.8..2.0).contains(&ratio), "{cache} bytes stored, {ratio} times what was said");
+        assert_eq!(said.total(), said.cache + said.files[0].1);
+    }
+}

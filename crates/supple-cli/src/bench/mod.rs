@@ -2,6 +2,7 @@
 
 mod contact;
 mod foreign;
+mod fuzz;
 mod geodesic;
 mod mesh;
 mod remesh;
@@ -20,6 +21,7 @@ use serde::Serialize;
 use supple::run::Cancelled;
 
 use self::saved::Saved;
+use crate::commands::number;
 use crate::shell::{self, Shell};
 
 /// Time a row may take before its median is taken from fewer repeats.
@@ -31,12 +33,14 @@ static ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
+/// `supple bench fuzz --minutes 60` measures nothing: it attacks the readers with altered files.
+///
 /// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d,
 /// pymeshlab and libigl; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning"])]
+    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning", "fuzz"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -50,6 +54,12 @@ pub(crate) struct Args {
     /// Also count the instructions of each row, with valgrind: slow, and not disturbed by other programs
     #[arg(long)]
     instructions: bool,
+    /// How long `fuzz` attacks the readers with altered files; they share the time
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = number::<f64>)]
+    minutes: f64,
+    /// Which altered files `fuzz` begins with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
     /// Run each row once only
     #[arg(long, hide = true)]
     once: bool,
@@ -122,6 +132,10 @@ fn is_met(row: &Row, target: f64) -> bool {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    if args.capability.as_deref() == Some("fuzz") {
+        let (minutes, seed, only) = (args.minutes, args.seed, args.row.as_deref());
+        return fuzz::run(&fuzz::Plan { minutes, seed, only }, shell);
+    }
     let before = args.against.as_deref().map(Saved::read).transpose()?;
     let bench = Bench { shell, only: args.row.as_deref(), rows: RefCell::default() };
     ONCE.store(args.once, Ordering::Relaxed);

@@ -38,6 +38,7 @@
 //! ```
 
 mod cache;
+mod estimate;
 mod names;
 mod output;
 mod summary;
@@ -51,6 +52,7 @@ use crate::run::Cancelled;
 use crate::scene::Format;
 
 use cache::{Cache, Opened, Stored};
+pub use estimate::{Estimate, estimate};
 use names::Names;
 pub use output::{WRITERS, Writer};
 pub use summary::{Contact, Flesh, Summary};
