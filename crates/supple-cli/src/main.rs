@@ -12,6 +12,7 @@ use crate::commands::{Cli, Command};
 use crate::shell::Shell;
 
 fn main() -> ExitCode {
+    supple::io::protect_inputs();
     let cli = Cli::parse();
     let shell = match Shell::new(&cli.global) {
         Ok(shell) => shell,

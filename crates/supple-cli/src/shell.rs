@@ -1,5 +1,6 @@
 //! How a command runs: its threads, its way to be stopped, its progress bar and its voice.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -30,7 +31,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Threads to use; 0 means as many as the machine has. Never changes a result
-    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    #[arg(long, global = true, default_value_t = 0, value_name = "N", value_parser = thread_count)]
     pub(crate) threads: usize,
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
@@ -41,6 +42,16 @@ pub(crate) struct GlobalArgs {
     /// Let an asset or scene name files outside its own folder
     #[arg(long, global = true)]
     pub(crate) allow_outside: bool,
+}
+
+/// Threads that any machine bears.
+const MOST_THREADS: usize = 1024;
+
+fn thread_count(text: &str) -> Result<usize, String> {
+    let found = text.trim().parse().ok().filter(|&count| count <= MOST_THREADS);
+    found.ok_or_else(|| {
+        format!("'{text}' is no number of threads; give one from 0 (all of them) to {MOST_THREADS}")
+    })
 }
 
 /// What a command needs from its surroundings.
@@ -193,10 +204,41 @@ fn interrupted() {
 
 /// A line on standard output; a closed pipe is nobody's error.
 pub(crate) fn out(line: &str) {
-    let _ = writeln!(io::stdout().lock(), "{line}");
+    let _ = writeln!(io::stdout().lock(), "{}", harmless(line));
 }
 
 /// A line on standard error.
 pub(crate) fn err(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(line));
+}
+
+/// A name from a file, on one line.
+pub(crate) fn shown(name: &str) -> String {
+    harmless(name).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Text that a terminal shows and does not obey: names come from files, and files from anywhere.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_command = |c: char| {
+        let turns_around = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        (c.is_control() && c != '\n' && c != '\t') || turns_around
+    };
+    if !text.contains(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let show = |c: char| if is_command(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(show).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_no_name() {
+        assert_eq!(harmless("a line\n\tand ünother"), "a line\n\tand ünother");
+        assert_eq!(harmless("\u{1b}[2J\r"), "\\u{1b}[2J\\u{d}");
+        assert_eq!(harmless("glb.\u{202e}txt"), "glb.\\u{202e}txt");
+        assert_eq!(shown("two\nlines\u{7}"), "two\\nlines\\u{7}");
+    }
 }

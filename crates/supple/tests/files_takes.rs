@@ -1,7 +1,8 @@
 //! Baked motions as point caches and USD layers, byte for byte where the formats say so.
 
 use glam::Vec3;
-use supple::io::{Take, mdd, pc2, usd};
+use supple::io::{Take, gltf, mdd, pc2, uri, usd};
+use supple::rig::Track;
 use supple::{Asset, TriMesh};
 
 const FRAMES: u32 = 3;
@@ -85,4 +86,42 @@ fn an_error_of_the_player_ends_the_writing() {
     let mut take =
         Take { asset: &none, fps: 24.0, first_frame: 0, frames: 0, positions: &mut fail };
     assert!(usd::write_take(&mut take, &mut Vec::new()).is_err(), "a take needs one mesh");
+}
+
+/// A grid that waves, as a GLB of so many frames.
+fn waving(frames: u32) -> Vec<u8> {
+    let at = |i: u32| Vec3::new((i % 5) as f32, (i / 5) as f32, 0.0);
+    let quad = |i: u32| [[i, i + 1, i + 6], [i, i + 6, i + 5]];
+    let cells = (0..20).filter(|i| i % 5 < 4);
+    let mesh = TriMesh::new((0..25).map(at).collect(), cells.flat_map(quad).collect());
+    let asset = Asset::from_mesh(mesh);
+    let mut wave = |frame: u32, positions: &mut [Vec3]| {
+        for (i, p) in (0..).zip(positions) {
+            *p = at(i) + (0.1 * frame as f32).sin() * Vec3::Z;
+        }
+        Ok(())
+    };
+    let take = Take { asset: &asset, fps: 24.0, first_frame: 0, frames, positions: &mut wave };
+    let mut bytes = Vec::new();
+    gltf::write_takes(&mut [take], &mut bytes).expect("memory takes all");
+    bytes
+}
+
+#[test]
+fn long_takes_do_not_grow_with_the_square_of_their_frames() {
+    let (short, long) = (waving(600), waving(1800));
+    let growth = long.len() as f64 / short.len() as f64;
+    assert!(growth < 3.2, "three times the frames are {growth} times the bytes");
+    for (frames, bytes) in [(40, waving(40)), (600, short)] {
+        let asset = gltf::read(&bytes, &uri::no_folder, &mut Vec::new()).expect("it can be read");
+        let targets = frames - 1;
+        let Track::Weights(weights) = &asset.clips[0].channels[0].track else {
+            panic!("weights are animated");
+        };
+        assert_eq!(weights.len(), frames * targets);
+        for (i, &weight) in weights.iter().enumerate() {
+            let is_shown = i / targets == i % targets + 1;
+            assert_eq!(weight, f32::from(u8::from(is_shown)), "weight {i} of {frames} frames");
+        }
+    }
 }

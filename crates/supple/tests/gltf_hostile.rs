@@ -443,3 +443,29 @@ fn altered_files_never_panic() {
         }
     }
 }
+
+/// The finding: each of 400 buffers that name one file held a copy of it.
+#[test]
+fn a_buffer_that_is_named_often_is_read_once() {
+    let buffers = vec![r#"{"byteLength":36,"uri":"a.bin"}"#; 400].join(",");
+    let views: Vec<String> =
+        (0..400).map(|i| format!(r#"{{"buffer":{i},"byteLength":36}}"#)).collect();
+    let text = format!(
+        r#"{{"asset":{{"version":"2.0"}},"buffers":[{buffers}],"bufferViews":[{}],
+        "accessors":[{{"bufferView":399,"componentType":5126,"count":3,"type":"VEC3"}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],"nodes":[{{"mesh":0}}]}}"#,
+        views.join(",")
+    );
+    let fetched = std::cell::Cell::new(0);
+    let fetch = |_: &str| {
+        fetched.set(fetched.get() + 1);
+        Ok([0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].map(f32::to_le_bytes).concat())
+    };
+    let asset = supple::io::gltf::read(text.as_bytes(), &fetch, &mut Vec::new()).unwrap();
+    assert_eq!(asset.meshes[0].positions, [Vec3::ZERO, Vec3::X, Vec3::Y]);
+    assert_eq!(fetched.get(), 1);
+    // Each may claim its own length, but not more than there is.
+    let longer = text.replacen("\"byteLength\":36", "\"byteLength\":40", 1);
+    let error = supple::io::gltf::read(longer.as_bytes(), &fetch, &mut Vec::new()).unwrap_err();
+    assert!(error.to_string().contains("claims 40 bytes and has 36"), "{error}");
+}

@@ -208,7 +208,11 @@ fn columns_count_characters() {
 fn files_must_be_there_and_inside_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("fox.glb"), b"").unwrap();
-    let here = |policy| Folder { path: folder.path(), policy };
+    let here = |policy| {
+        let mut here = Folder::new(folder.path());
+        here.policy = policy;
+        here
+    };
     let (inside, anywhere) = (here(Policy::FolderOnly), here(Policy::AllowOutside));
     let scene = |file: &str| format!("supple = 1\n[[asset]]\nfile = \"{file}\"\n");
     assert!(Scene::parse(&scene("fox.glb"), Some(&inside)).is_ok(), "is there");

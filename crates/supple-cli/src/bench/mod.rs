@@ -2,42 +2,74 @@
 
 mod contact;
 mod foreign;
+mod fuzz;
 mod geodesic;
 mod mesh;
 mod remesh;
+mod saved;
 mod sculpt;
 mod secondary;
 mod skinning;
 
+use std::cell::RefCell;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use supple::run::Cancelled;
 
+use self::saved::Saved;
+use crate::commands::number;
 use crate::shell::{self, Shell};
 
 /// Time a row may take before its median is taken from fewer repeats.
 const BUDGET: Duration = Duration::from_secs(4);
 /// Repeats that make a median worth having.
 const REPEATS: usize = 15;
+/// Whether each row runs once only.
+static ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Measure this machine: a table for people, one JSON object a line with --json
+///
+/// `supple bench fuzz --minutes 60` measures nothing: it attacks the readers with altered files.
 ///
 /// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d,
 /// pymeshlab and libigl; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning"])]
+    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning", "fuzz"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
     row: Option<String>,
+    /// Keep the rows in this file
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Compare with the rows of such a file: how many times worse each became, worst first
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Also count the instructions of each row, with valgrind: slow, and not disturbed by other programs
+    #[arg(long)]
+    instructions: bool,
+    /// How long `fuzz` attacks the readers with altered files; they share the time
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = number::<f64>)]
+    minutes: f64,
+    /// Which altered files `fuzz` begins with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Run each row once only
+    #[arg(long, hide = true)]
+    once: bool,
 }
 
+/// The name of the function that a row's work runs in, for valgrind.
+const MEASURED: &str = "measured_work";
+
 /// One measurement.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     bench: &'static str,
     row: &'static str,
@@ -55,6 +87,7 @@ pub(crate) struct Row {
 pub(crate) struct Bench<'a> {
     pub(crate) shell: &'a Shell,
     only: Option<&'a str>,
+    rows: RefCell<Vec<Row>>,
 }
 
 impl Bench<'_> {
@@ -65,6 +98,7 @@ impl Bench<'_> {
 
     /// Prints a row as soon as it is measured.
     pub(crate) fn print(&self, row: &Row) -> anyhow::Result<()> {
+        self.rows.borrow_mut().push(row.clone());
         if self.shell.options().json {
             return self.shell.print_json(row);
         }
@@ -98,7 +132,13 @@ fn is_met(row: &Row, target: f64) -> bool {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let bench = Bench { shell, only: args.row.as_deref() };
+    if args.capability.as_deref() == Some("fuzz") {
+        let (minutes, seed, only) = (args.minutes, args.seed, args.row.as_deref());
+        return fuzz::run(&fuzz::Plan { minutes, seed, only }, shell);
+    }
+    let before = args.against.as_deref().map(Saved::read).transpose()?;
+    let bench = Bench { shell, only: args.row.as_deref(), rows: RefCell::default() };
+    ONCE.store(args.once, Ordering::Relaxed);
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
     let all: [(&str, Rows); 6] = [
         ("mesh", mesh::run),
@@ -113,6 +153,16 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
             rows(&bench)?;
         }
     }
+    let mut saved = Saved::of(&bench.rows.into_inner());
+    if args.instructions {
+        saved.count_instructions(shell)?;
+    }
+    if let Some(path) = &args.save {
+        saved.write(path)?;
+    }
+    if let Some(before) = before {
+        saved.compare(&before, shell)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -123,15 +173,22 @@ pub(crate) fn median_ms<R>(
 ) -> anyhow::Result<f64> {
     let started = Instant::now();
     let mut times = Vec::with_capacity(REPEATS);
-    while times.len() < REPEATS && (times.len() < 3 || started.elapsed() < BUDGET) {
+    let repeats = if ONCE.load(Ordering::Relaxed) { 1 } else { REPEATS };
+    while times.len() < repeats && (times.len() < 3 || started.elapsed() < BUDGET) {
         if shell.quiet_run().is_cancelled() {
             return Err(Cancelled.into());
         }
         let start = Instant::now();
-        let result = work()?;
+        let result = measured_work(&mut work)?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
         drop(std::hint::black_box(result));
     }
     times.sort_by(f64::total_cmp);
     Ok(times[times.len() / 2])
+}
+
+/// Not inlined, so that valgrind can count what happens inside it and nothing else.
+#[inline(never)]
+fn measured_work<R>(work: &mut impl FnMut() -> anyhow::Result<R>) -> anyhow::Result<R> {
+    work()
 }

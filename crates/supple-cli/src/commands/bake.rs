@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::bail;
 use serde::Serialize;
-use supple::bake::{self, Baked, Summary};
+use supple::bake::{self, Baked, Estimate, Summary};
 use supple::player::Player;
 use supple::scene::{Folder, Format, Scene};
 
@@ -34,7 +35,13 @@ pub(crate) struct Args {
     /// Keep the stored frames, so that another bake of other formats or more frames is quicker
     #[arg(long)]
     keep_cache: bool,
+    /// Write more than 2 GB
+    #[arg(long)]
+    yes: bool,
 }
+
+/// Bytes that are written without being asked.
+const MOST_BYTES: u64 = 2_000_000_000;
 
 /// Files and bodies that are listed one by one.
 const LISTED: usize = 8;
@@ -64,9 +71,35 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         Player::open(&scene, &folder, &shell.quiet_run())?
     };
     shell.warn("scene", &mended);
+    announce(&bake::estimate(&player, &options)?, args.yes, shell)?;
     let baked = bake_player(&mut player, &args.output, &options, shell)?;
     tell(&baked, shell)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says how much will be written, and stops before too much is.
+fn announce(estimate: &Estimate, yes: bool, shell: &Shell) -> anyhow::Result<()> {
+    let gigabytes = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
+    if let Some(format) = estimate.too_long() {
+        bail!(
+            "a .{} file ends at 4.3 GB, and this take is longer: bake fewer --frames at a time, or another \
+             --format, such as usda, pc2 or mdd",
+            format.ending()
+        );
+    }
+    let total = estimate.total();
+    if total > MOST_BYTES && !yes {
+        bail!(
+            "this bake would write about {}, {} of it for stored frames: say --yes if that is wanted, or \
+             bake fewer --frames or another --format",
+            gigabytes(total),
+            gigabytes(estimate.cache)
+        );
+    }
+    if total > MOST_BYTES / 20 {
+        shell.say(format!("about {} will be written", gigabytes(total)));
+    }
+    Ok(())
 }
 
 /// Plays a scene into a folder, with a progress bar, and tells of its warnings. Gives the player

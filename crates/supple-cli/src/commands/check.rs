@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use supple::TriMesh;
-use supple::mesh::intersect::self_intersections;
+use supple::mesh::intersect::count_self_intersections;
 use supple::mesh::measure;
 use supple::mesh::volume::volume;
 
@@ -30,8 +30,8 @@ struct Check {
     /// Nothing if the two shapes do not have the same vertices.
     max_displacement: Option<f64>,
     mean_displacement: Option<f64>,
-    self_intersections_rest: usize,
-    self_intersections_deformed: usize,
+    self_intersections_rest: u64,
+    self_intersections_deformed: u64,
     degenerate_triangles: usize,
     /// Longest deformed edge as a multiple of its rest length.
     max_edge_stretch: Option<f64>,
@@ -54,9 +54,14 @@ fn compare(rest: &TriMesh, deformed: &TriMesh, shell: &Shell) -> anyhow::Result<
     let volume_of = |mesh: &TriMesh| volume(&mesh.positions, &mesh.triangles, &run);
     let (volume_rest, volume_deformed) = (volume_of(rest), volume_of(deformed));
     let pairs_of = |mesh: &TriMesh, what: &str| {
-        shell.with_progress(what, |run| {
-            self_intersections(&mesh.positions, &mesh.triangles, run).map(|pairs| pairs.len())
-        })
+        let count = shell.with_progress(what, |run| {
+            count_self_intersections(&mesh.positions, &mesh.triangles, run)
+        })?;
+        if !count.is_all {
+            let told = format!("{what}: {count} pairs of triangles intersect");
+            shell.warn("check", &[told]);
+        }
+        anyhow::Ok(count.pairs)
     };
     let same_vertices = rest.positions.len() == deformed.positions.len();
     if !same_vertices {

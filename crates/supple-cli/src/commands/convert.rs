@@ -7,6 +7,7 @@ use anyhow::bail;
 use supple::mesh::repair::{self, Removals};
 use supple::{TriMesh, io};
 
+use super::number;
 use crate::shell::Shell;
 
 /// Write a file in another format, keeping vertex order and attributes
@@ -17,7 +18,7 @@ pub(crate) struct Args {
     /// File to write; its ending says the format
     output: PathBuf,
     /// Merge vertices that are at most this far apart (in the file's units) first
-    #[arg(long, value_name = "DISTANCE")]
+    #[arg(long, value_parser = number::<f32>, value_name = "DISTANCE")]
     weld: Option<f32>,
     /// Weld exact copies, drop triangles without area and duplicates, face them all outward first
     #[arg(long)]
@@ -29,10 +30,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mut asset = super::read(&args.input, shell)?;
+    io::check_output(&args.output)?;
+    let had_triangles = asset.meshes.iter().any(|mesh| !mesh.triangles.is_empty());
     for mesh in &mut asset.meshes {
         mend(mesh, args, shell)?;
     }
     if asset.meshes.iter().all(|mesh| mesh.triangles.is_empty()) && asset.clouds.is_empty() {
+        if had_triangles {
+            bail!(
+                "{}: no triangle is left after the repairs, so nothing is written; look at it with \
+                 'supple info', or convert it without --repair",
+                args.input.display()
+            );
+        }
         shell.warn(&args.input.display().to_string(), &["it has no triangles"]);
     }
     let warnings = io::write(&args.output, &asset)?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use supple::flow::recording;
 use supple::mesh::adjacency::{self, Topology};
-use supple::mesh::intersect::self_intersections;
+use supple::mesh::intersect::{Count, count_self_intersections};
 use supple::mesh::measure::{Bounds, area};
 use supple::mesh::volume::volume;
 use supple::{Asset, TriMesh};
@@ -55,8 +55,12 @@ struct Info {
     morph_targets: usize,
     animations: usize,
     clips: Vec<Clip>,
+    /// Pairs of triangles, as far as they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    self_intersections: Option<usize>,
+    self_intersections: Option<u64>,
+    /// Whether counting ended before all were found.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more_self_intersections: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -105,10 +109,11 @@ fn describe(path: &Path, asset: Asset, deep: bool, shell: &Shell) -> anyhow::Res
         info.bounds = Some(Corners { min: bounds.min.to_array(), max: bounds.max.to_array() });
     }
     if deep {
-        let pairs = shell.with_progress("self-intersections", |run| {
-            self_intersections(&mesh.positions, &mesh.triangles, run)
+        let Count { pairs, is_all } = shell.with_progress("self-intersections", |run| {
+            count_self_intersections(&mesh.positions, &mesh.triangles, run)
         })?;
-        info.self_intersections = Some(pairs.len());
+        info.self_intersections = Some(pairs);
+        info.more_self_intersections = !is_all;
     }
     Ok(info)
 }
@@ -190,14 +195,16 @@ fn print(file: &str, info: &Info) {
     if let Some(bounds) = &info.bounds {
         line("bounds", format!("{:?} … {:?}", bounds.min, bounds.max));
     }
-    line("attributes", or_none(info.attributes.join(", ")));
+    let names: Vec<_> = info.attributes.iter().map(|name| shell::shown(name)).collect();
+    line("attributes", or_none(names.join(", ")));
     line("skins", format!("{} ({} joints)", info.skins, info.joints));
     line("morph targets", info.morph_targets.to_string());
-    let clips: Vec<_> =
-        info.clips.iter().map(|clip| format!("{} ({:.2} s)", clip.name, clip.seconds)).collect();
+    let told = |clip: &Clip| format!("{} ({:.2} s)", shell::shown(&clip.name), clip.seconds);
+    let clips: Vec<_> = info.clips.iter().map(told).collect();
     line("animations", or_none(clips.join(", ")));
     if let Some(pairs) = info.self_intersections {
-        line("self-intersections", format!("{pairs} triangle pairs"));
+        let count = Count { pairs, is_all: !info.more_self_intersections };
+        line("self-intersections", format!("{count} triangle pairs"));
     }
 }
 

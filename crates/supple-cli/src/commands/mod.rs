@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod flow;
 pub(crate) mod info;
 pub(crate) mod new;
+mod number;
 pub(crate) mod remesh;
 pub(crate) mod render;
 pub(crate) mod skin;
@@ -23,6 +24,7 @@ use clap::{Parser, Subcommand};
 use supple::io::{self, ReadOptions};
 use supple::{Asset, TriMesh};
 
+pub(crate) use self::number::number;
 use crate::bench;
 use crate::shell::{GlobalArgs, Shell};
 

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
             scene_file.display()
         );
     }
+    supple::io::check_output(&scene_file)?;
     let name = asset_name(args, &scene_file)?;
     let text = scene::starter(&name, &asset, &shell.quiet_run());
     supple::io::save(&scene_file, |out| out.write_all(text.as_bytes()))

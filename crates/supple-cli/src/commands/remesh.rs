@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail};
 use supple::mesh::remesh::{self, Params, Report, Target};
 use supple::{TriMesh, io};
 
+use super::number;
 use crate::shell::Shell;
 
 /// Give a mesh triangles of one size and good shape, on the same surface
@@ -22,19 +23,19 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Edges of about this length, in the file's units
-    #[arg(long, value_name = "L", group = "target", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::<f32>, value_name = "L", group = "target", allow_negative_numbers = true)]
     length: Option<f32>,
     /// About so many triangles, shared out by area if there are several meshes
     #[arg(long, value_name = "N", group = "target")]
     triangles: Option<usize>,
     /// Edges of about this multiple of the mean edge length; 1 if nothing else is given
-    #[arg(long, value_name = "R", group = "target", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::<f32>, value_name = "R", group = "target", allow_negative_numbers = true)]
     ratio: Option<f32>,
     /// Rounds of splitting, merging, turning and smoothing
     #[arg(long, value_name = "N", default_value_t = 10)]
     iterations: u32,
     /// Keep edges whose triangles meet at more than this; 180 keeps borders and seams only
-    #[arg(long, value_name = "DEGREES", default_value_t = 40.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "DEGREES", default_value_t = 40.0)]
     feature_angle: f32,
 }
 
@@ -47,6 +48,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mut asset = super::read(&args.input, shell)?;
+    io::check_output(&args.output)?;
     if asset.meshes.iter().all(|mesh| mesh.triangles.is_empty()) {
         bail!("{}: there are no triangles to remesh", args.input.display());
     }

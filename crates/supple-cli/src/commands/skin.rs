@@ -23,6 +23,7 @@ use supple::scene::Format;
 use supple::skinning::{self, Report, Solver};
 use supple::{Asset, Run};
 
+use super::number;
 use crate::shell::Shell;
 
 /// Move a character by its skeleton; with --volume the blends around its joints keep its volume
@@ -49,16 +50,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CLIP")]
     clip: Option<String>,
     /// Frames a second of the take
-    #[arg(long, default_value_t = 24.0, value_name = "N")]
+    #[arg(long, value_parser = number::<f64>, default_value_t = 24.0, value_name = "N")]
     fps: f64,
     /// Write only the moment at this many seconds into the clip, as a mesh
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_parser = number::<f64>, value_name = "SECONDS")]
     time: Option<f64>,
     /// The painted field that says where volume goes; `_VOLUME` and `_VOLUME_JOINT` if not given
     #[arg(long, value_name = "NAME", requires = "volume")]
     weights: Option<String>,
     /// The largest turn of a joint that is corrected at once, in degrees
-    #[arg(long, default_value_t = 30.0, value_name = "DEGREES", requires = "volume")]
+    #[arg(long, value_parser = number::<f64>, default_value_t = 30.0, value_name = "DEGREES", requires = "volume")]
     step: f64,
 }
 
@@ -71,6 +72,9 @@ Examples:
   supple skin arm.glb -o bulge.glb --volume          (painted _VOLUME_ELBOW: the biceps bulges)
   supple zoo rigged-bar -o bar.glb
   supple skin bar.glb -o twist.glb --volume --clip twist --method dual-quaternion";
+
+/// Frames of a take: more than an hour of film. A file of a kilobyte can name a clip of a year.
+const MOST_FRAMES: u32 = 100_000;
 
 /// How joints are blended.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -184,6 +188,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         bail!("--fps {}: give a rate between 0.01 and 10000", args.fps);
     }
     let asset = super::read(&args.input, shell)?;
+    io::check_output(&args.output)?;
     let body = Body::from_asset(&asset).with_context(|| args.input.display().to_string())?;
     if body.parts.iter().all(|p| !p.skinned) {
         bail!(
@@ -262,7 +267,16 @@ fn write_take(
     let writer = WRITERS.iter().find(|w| Some(w.0) == format).map(|w| w.1);
     let (first, last) = clip.span().unwrap_or_default();
     let (first, last) = (f64::from(first), f64::from(last));
-    let frames = ((last - first) * args.fps + 1e-6).floor().clamp(0.0, 1e6) as u32 + 1;
+    let frames = ((last - first) * args.fps + 1e-6).floor().max(0.0) + 1.0;
+    if frames > f64::from(MOST_FRAMES) {
+        bail!(
+            "clip '{}' has {frames:.0} frames at {} a second, more than {MOST_FRAMES}: choose a lower --fps, \
+             or a moment with --time",
+            clip.name,
+            args.fps
+        );
+    }
+    let frames = frames as u32;
     let told = RefCell::new(Told { frames, ..new_told(args, player) });
     let seen = RefCell::new(BTreeSet::new());
     shell.with_progress("skinning", |run| {

@@ -13,13 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use super::BakeError;
 use crate::Run;
-use crate::io::save;
+use crate::io::{inputs, save};
 use crate::player::{Report, State};
 
 const MAGIC: &[u8; 8] = b"SUPPLEB1";
 /// Bytes before the head: magic, fingerprint, frame, length of the head.
 const FIXED: u64 = 8 + 32 + 4 + 4;
 const CHECKSUM: u64 = 32;
+/// The name of the lock in the folder of the cache.
+const LOCK: &str = "lock";
+/// How often a lock that others take away is tried for before the folder counts as busy.
+const LOCK_TRIES: u32 = 100;
 /// Vertices that are converted at a time; between them the caller may cancel.
 const BLOCK: usize = 1 << 14;
 
@@ -62,7 +66,6 @@ impl Cache {
         sizes: Vec<usize>,
     ) -> Result<(Self, Opened), BakeError> {
         let folder = output.join(".supple-bake");
-        fs::create_dir_all(&folder).map_err(at(&folder))?;
         let lock = lock(&folder, output)?;
         let cache = Self { folder, fingerprint, sizes, lock };
         let opened = cache.clear_foreign()?;
@@ -91,10 +94,22 @@ impl Cache {
         Ok(if foreign { Opened::Anew } else { Opened::Usable })
     }
 
-    /// Takes the cache away.
+    /// Takes the cache away; the lock last, and with its name before it is let go of.
     pub(super) fn remove(self) -> Result<(), BakeError> {
+        let lock = self.folder.join(LOCK);
+        for entry in fs::read_dir(&self.folder).map_err(at(&self.folder))? {
+            let path = entry.map_err(at(&self.folder))?.path();
+            if path.is_dir() {
+                fs::remove_dir_all(&path).map_err(at(&path))?;
+            } else if path != lock {
+                fs::remove_file(&path).map_err(at(&path))?;
+            }
+        }
+        fs::remove_file(&lock).map_err(at(&lock))?;
+        // Another bake may have begun in the folder since: then it is not empty, and is left to that one.
+        let _ = fs::remove_dir(&self.folder);
         drop(self.lock);
-        fs::remove_dir_all(&self.folder).map_err(at(&self.folder))
+        Ok(())
     }
 
     fn path(&self, frame: u32) -> PathBuf {
@@ -219,17 +234,38 @@ struct Frame {
     rest: BufReader<File>,
 }
 
-/// Keeps other bakes out of the folder.
+/// Keeps other bakes out of the folder, which is made if it is not there.
+///
+/// A bake that ends takes lock and folder away. Whoever comes at that moment may find the folder gone, or
+/// hold a lock whose name is gone, which keeps nobody out: then it tries again.
 fn lock(folder: &Path, output: &Path) -> Result<File, BakeError> {
-    let path = folder.join("lock");
-    let file = File::create(&path).map_err(at(&path))?;
-    match file.try_lock() {
-        // A file system without locks cannot keep others out; it can still be baked to.
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(file),
-        Err(fs::TryLockError::Error(source)) => Err(BakeError::Io { path, source }),
-        Err(fs::TryLockError::WouldBlock) => Err(BakeError::Busy { folder: output.to_owned() }),
+    let busy = || BakeError::Busy { folder: output.to_owned() };
+    let path = folder.join(LOCK);
+    let mut gone = None;
+    for _ in 0..LOCK_TRIES {
+        let file = match fs::create_dir_all(folder).and_then(|()| File::create(&path)) {
+            Ok(file) => file,
+            Err(e)
+                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) =>
+            {
+                gone = Some(e);
+                continue;
+            }
+            Err(source) => return Err(BakeError::Io { path, source }),
+        };
+        gone = None;
+        match file.try_lock() {
+            // A file system without locks cannot keep others out; it can still be baked to.
+            Err(fs::TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
+                return Ok(file);
+            }
+            Ok(()) if inputs::is_at(&file, &path) => return Ok(file),
+            Ok(()) => {}
+            Err(fs::TryLockError::Error(source)) => return Err(BakeError::Io { path, source }),
+            Err(fs::TryLockError::WouldBlock) => return Err(busy()),
+        }
     }
+    Err(gone.map_or_else(busy, |source| BakeError::Io { path, source }))
 }
 
 /// Sums up what is written.

@@ -38,6 +38,8 @@
 //! ```
 
 mod cache;
+mod estimate;
+mod names;
 mod output;
 mod summary;
 
@@ -50,6 +52,8 @@ use crate::run::Cancelled;
 use crate::scene::Format;
 
 use cache::{Cache, Opened, Stored};
+pub use estimate::{Estimate, estimate};
+use names::Names;
 pub use output::{WRITERS, Writer};
 pub use summary::{Contact, Flesh, Summary};
 
@@ -108,6 +112,14 @@ pub enum BakeError {
         /// Which format.
         format: Format,
     },
+    /// The scene reads a file that the bake would replace.
+    #[error("{path} is read by the scene, so it is not replaced: bake into another folder, such as {folder}", path = path.display(), folder = folder.display())]
+    ReplacesInput {
+        /// Which file.
+        path: PathBuf,
+        /// A folder that is not there yet.
+        folder: PathBuf,
+    },
     /// There is nothing to bake.
     #[error("the scene has no assets: add an [[asset]]")]
     NoAssets,
@@ -137,12 +149,14 @@ pub fn bake(
     let formats = options.formats.as_ref().unwrap_or(&player.scene().output.formats).clone();
     let writers = wanted_writers(&formats, writers)?;
     let folder = match &player.scene().output.folder {
-        Some(inner) => folder.join(output::file_name(inner)),
+        Some(inner) => folder.join(names::file_name(inner)),
         None => folder.to_owned(),
     };
+    let names = Names::new(player.scene(), folder, frames.clone());
+    names.check(player, &writers)?;
     let sizes = player.cast().iter().map(|c| c.body.mesh.positions.len()).collect();
-    let (cache, opened) = Cache::open(&folder, player.fingerprint(), sizes)?;
-    output::clear_temporaries(&folder, &player.scene().name);
+    let (cache, opened) = Cache::open(names.folder(), player.fingerprint(), sizes)?;
+    output::clear_temporaries(names.folder(), &player.scene().name);
     let bodies = player.scene().assets.iter().map(|actor| Summary::new(&actor.name)).collect();
     let mut baked = Baked { frames: frames.clone(), bodies, ..Baked::default() };
     if opened == Opened::Anew {
@@ -151,11 +165,11 @@ pub fn bake(
     }
     let total = u64::from(frames.end - frames.start) * (1 + writers.len() as u64);
     play_all(player, &cache, &mut baked, run, total)?;
-    let mut outputs =
-        output::Outputs { player, cache: &cache, folder: &folder, frames, run, total };
-    for (number, (format, writer)) in (1..).zip(writers) {
-        outputs.write(format, &writer, number, &mut baked.files)?;
+    let mut outputs = output::Outputs { player, cache: &cache, frames, run, total, names };
+    for (number, (format, writer)) in (1..).zip(&writers) {
+        outputs.write(*format, writer, number, &mut baked.files)?;
     }
+    baked.warnings.extend(outputs.names.left_over(&writers));
     if !options.keep_cache {
         cache.remove()?;
     }

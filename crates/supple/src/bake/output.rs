@@ -11,6 +11,7 @@ use glam::Vec3;
 
 use super::BakeError;
 use super::cache::Cache;
+use super::names::{Names, file_name};
 use crate::Run;
 use crate::asset::UvOrigin;
 use crate::io::{Take, gltf, mdd, obj, pc2, ply, save, usd};
@@ -46,11 +47,11 @@ pub const WRITERS: [(Format, Writer); 6] = [
 pub(super) struct Outputs<'a> {
     pub(super) player: &'a Player,
     pub(super) cache: &'a Cache,
-    pub(super) folder: &'a Path,
     pub(super) frames: Range<u32>,
     pub(super) run: &'a Run<'a>,
     /// Work in all, for progress.
     pub(super) total: u64,
+    pub(super) names: Names,
 }
 
 impl Outputs<'_> {
@@ -66,14 +67,14 @@ impl Outputs<'_> {
         let done = Cell::new(0);
         match writer {
             Writer::Together(write) => {
-                let path = self.folder.join(format!("{}.{ending}", self.name()));
+                let path = self.names.together(ending);
                 let bodies: Vec<usize> = (0..self.player.cast().len()).collect();
                 self.save(&path, |out| self.with_takes(&bodies, number, &done, |t| write(t, out)))?;
                 files.push(path);
             }
             Writer::Each(write) => {
                 for body in 0..self.player.cast().len() {
-                    let path = self.folder.join(format!("{}.{ending}", self.body_name(body)));
+                    let path = self.names.of_body(body, ending);
                     self.save(&path, |out| {
                         self.with_takes(&[body], number, &done, |t| write(&mut t[0], out))
                     })?;
@@ -104,8 +105,7 @@ impl Outputs<'_> {
         // Split normals of the rest shape do not fit the moving one.
         mesh.corners.retain(|c| c.name != NORMAL);
         for frame in self.frames.clone() {
-            let shown = self.first_shown() + (frame - self.frames.start);
-            let path = self.folder.join(format!("{}.{shown:04}.{ending}", self.body_name(body)));
+            let path = self.names.of_frame(body, frame, ending);
             self.cache
                 .positions(frame, body, &mut mesh.positions, self.run)
                 .map_err(|source| self.stopped(BakeError::Io { path: path.clone(), source }))?;
@@ -155,7 +155,7 @@ impl Outputs<'_> {
         Take {
             asset: &cast.rest,
             fps: self.player.scene().time.fps,
-            first_frame: self.first_shown(),
+            first_frame: self.names.shown().start,
             frames: self.frames.end - self.frames.start,
             positions,
         }
@@ -181,23 +181,6 @@ impl Outputs<'_> {
         let all = u64::from(self.frames.end - self.frames.start);
         self.run.report(number * all + frames, self.total);
     }
-
-    /// Number of the first frame on the time line of the files.
-    fn first_shown(&self) -> u32 {
-        let time = &self.player.scene().time;
-        (time.start * time.fps).round().clamp(0.0, 1e9) as u32 + self.frames.start
-    }
-
-    fn name(&self) -> String {
-        file_name(&self.player.scene().name)
-    }
-
-    fn body_name(&self, body: usize) -> String {
-        match self.player.cast() {
-            [_] => self.name(),
-            cast => format!("{}.{}", self.name(), file_name(&cast[body].actor.name)),
-        }
-    }
 }
 
 /// Removes temporary files of a scene that a killed run left in its folder.
@@ -209,24 +192,5 @@ pub(super) fn clear_temporaries(folder: &Path, scene: &str) {
             // A leftover is only untidy: the bake goes on.
             let _ = fs::remove_file(entry.path());
         }
-    }
-}
-
-/// A name that cannot lead out of a folder.
-pub(super) fn file_name(name: &str) -> String {
-    let safe = |c: char| if c.is_control() || "/\\:*?\"<>|".contains(c) { '_' } else { c };
-    let name: String = name.trim_start_matches('.').chars().map(safe).take(100).collect();
-    if name.is_empty() { "unnamed".to_owned() } else { name }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_stay_inside_their_folder() {
-        assert_eq!(file_name("../../etc/passwd"), "_.._etc_passwd");
-        assert_eq!(file_name(".."), "unnamed");
-        assert_eq!(file_name("fox 2"), "fox 2");
     }
 }

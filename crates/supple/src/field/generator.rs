@@ -21,6 +21,7 @@ use glam::{DVec3, Vec3};
 
 use super::jet::Jet;
 use super::lanes::Lanes;
+use crate::lengths::Lengths as _;
 
 /// `e` and `f` about a centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +44,7 @@ impl Generator {
     pub fn translation(center: Vec3, velocity: Vec3) -> Self {
         let direction = velocity.normalize_or(Vec3::X);
         let axis = direction.any_orthonormal_vector();
-        let linear = velocity.length() * direction.cross(axis);
+        let linear = velocity.norm() * direction.cross(axis);
         Self { center, axis, rise: [1.0, 0.0], linear, radial: 0.0 }
     }
 
@@ -63,13 +64,13 @@ impl Generator {
     /// second derivative. Where the velocity vanishes there is no motion.
     #[must_use]
     pub fn along_curve(center: Vec3, velocity: Vec3, acceleration: Vec3) -> Self {
-        let speed = velocity.length();
+        let speed = velocity.norm();
         let Some(tangent) = velocity.try_normalize() else {
             return Self::translation(center, Vec3::ZERO);
         };
         let aside = acceleration - tangent * tangent.dot(acceleration);
         // What rounding leaves of a parallel acceleration is no direction.
-        let straight = aside.length() <= 1e-6 * acceleration.length();
+        let straight = aside.norm() <= 1e-6 * acceleration.norm();
         let bend = if straight { Vec3::ZERO } else { aside / (speed * speed) };
         let normal = bend.try_normalize().unwrap_or_else(|| tangent.any_orthonormal_vector());
         Self {
@@ -77,7 +78,7 @@ impl Generator {
             axis: tangent.cross(normal),
             rise: [1.0, 0.0],
             linear: -speed * normal,
-            radial: 0.5 * speed * bend.length(),
+            radial: 0.5 * speed * bend.norm(),
         }
     }
 
@@ -147,7 +148,7 @@ impl Generator {
     /// centre.
     pub(crate) fn bounds(&self, distance: f32) -> GeneratorBounds {
         let [e1, e2] = self.rise.map(f32::abs);
-        let (linear, radial) = (self.linear.length(), self.radial.abs());
+        let (linear, radial) = (self.linear.norm(), self.radial.abs());
         let e = (e1 + e2 * distance) * distance;
         let grad_e = e1 + 2.0 * e2 * distance;
         let f = (linear + radial * distance) * distance;

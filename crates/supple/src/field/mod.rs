@@ -45,6 +45,7 @@ pub use jet::Jet;
 pub use motion::Motion;
 pub use region::Region;
 
+use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 use influence::PosedInfluence;
 use jet::outer;
@@ -153,7 +154,7 @@ impl Field {
         let Influence::Fade(fade) = &self.influence else { return None };
         let Motion::Translation { velocity } = self.motion else { return None };
         let (_, grad_e, _, grad_f) = self.generator.eval(self.generator.center);
-        let follows = grad_e.cross(grad_f).abs_diff_eq(velocity, 1e-5 * velocity.length());
+        let follows = grad_e.cross(grad_f).abs_diff_eq(velocity, 1e-5 * velocity.norm());
         let is_translation = self.generator.radial.abs() <= 0.0;
         let whole = fade.motion == self.motion && self.masks.is_empty();
         (follows && is_translation && whole).then_some(self.motion)
@@ -193,16 +194,16 @@ impl Field {
         let Influence::Fade(fade) = &self.influence else { return 0.0 };
         let speed = match fade.motion {
             Motion::Still => 0.0,
-            Motion::Translation { velocity } => velocity.length(),
+            Motion::Translation { velocity } => velocity.norm(),
             Motion::Rotation { center, speed, .. } => {
                 let bounds = fade.region.bounds(fade.outer).unwrap_or(*shape);
                 let corner = (bounds.max - center).abs().max((bounds.min - center).abs());
-                speed.abs() * corner.length()
+                speed.abs() * corner.norm()
             }
             Motion::Swing { center, speed, drift, .. } => {
                 let bounds = fade.region.bounds(fade.outer).unwrap_or(*shape);
                 let corner = (bounds.max - center).abs().max((bounds.min - center).abs());
-                speed.abs() * (corner + drift.abs()).length() + drift.length()
+                speed.abs() * (corner + drift.abs()).norm() + drift.norm()
             }
         };
         2.8 * speed / (fade.outer - fade.inner)
@@ -212,10 +213,10 @@ impl Field {
     fn farthest(&self, region: &Region, r: f32, shape: &Bounds) -> f32 {
         let bounds = region.bounds(r).unwrap_or(*shape);
         if let Region::Point(center) = region {
-            return r + center.distance(self.generator.center);
+            return r + center.distance_to(self.generator.center);
         }
         let corner = (bounds.max - self.generator.center).abs();
-        corner.max((bounds.min - self.generator.center).abs()).length()
+        corner.max((bounds.min - self.generator.center).abs()).norm()
     }
 
     /// The same tool on the other side of a plane through `origin` with a unit `normal`.

@@ -46,6 +46,7 @@ use glam::{DVec3, Vec3};
 
 use super::jet::Jet;
 use super::lanes::{Lanes, ScalarLanes};
+use crate::lengths::Lengths as _;
 
 /// Square of the smallest distance told apart, in units of the shape's size.
 const FLOOR_SQUARED: f32 = 1e-12;
@@ -180,10 +181,14 @@ impl CurveDistance {
         let shape = Scaled::new(points);
         let back = shape.scaled.first().filter(|_| closed);
         let mut corners: Vec<Vec3> = shape.scaled.iter().chain(back).copied().collect();
-        corners.dedup_by(|next, last| next.distance(*last) <= SHORTEST);
+        corners.dedup_by(|next, last| next.distance_to(*last) <= SHORTEST);
         let segments = corners
             .windows(2)
-            .map(|ends| Segment { start: ends[0], end: ends[1], length: ends[0].distance(ends[1]) })
+            .map(|ends| Segment {
+                start: ends[0],
+                end: ends[1],
+                length: ends[0].distance_to(ends[1]),
+            })
             .collect();
         Self { shape, closed, segments }
     }
@@ -373,7 +378,7 @@ impl SurfaceDistance {
     pub fn of_triangles(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let corners = |t: &[u32; 3]| t.map(|i| positions[i as usize]);
         let samples = triangles.iter().map(|t| corners(t).iter().sum::<Vec3>() / 3.0).collect();
-        let area = |[a, b, c]: [Vec3; 3]| 0.5 * (b - a).cross(c - a).length();
+        let area = |[a, b, c]: [Vec3; 3]| 0.5 * (b - a).cross(c - a).norm();
         let areas: Vec<f32> = triangles.iter().map(|t| area(corners(t))).collect();
         Self::new(samples, &areas)
     }

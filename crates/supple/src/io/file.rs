@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::uri::{self, Policy};
 use super::{
-    Malformed, ReadError, Warning, WriteError, gltf, gzip, obj, off, ply, save, stl, usd, vtk,
+    Malformed, ReadError, Warning, WriteError, gltf, gzip, inputs, obj, off, ply, save, stl, usd,
+    vtk,
 };
 use crate::Run;
 use crate::asset::{Asset, UvOrigin};
@@ -183,6 +184,7 @@ pub struct Loaded {
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let io_error = |source| ReadError::Io { path: path.to_owned(), source };
     let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
+    inputs::remember(path);
     let mut bytes = std::fs::read(path).map_err(io_error)?;
     if gzip::is_gzip(&bytes) {
         bytes = gzip::decompress(&bytes).map_err(malformed)?;

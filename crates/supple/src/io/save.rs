@@ -5,12 +5,15 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use super::check_output;
+
 /// Temporary files being written now, for [`discard_unfinished`].
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Writes `path` under a temporary name beside it and renames it when it is complete.
 ///
-/// On any error the temporary file is removed and an earlier file at `path` is left as it was.
+/// On any error the temporary file is removed and an earlier file at `path` is left as it was. A file that
+/// is read is not replaced, if the program asked for that ([`protect_inputs`](super::protect_inputs)).
 ///
 /// # Errors
 ///
@@ -19,6 +22,7 @@ pub fn save(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
+    check_output(path)?;
     let temporary = Temporary::new(temporary_name(path));
     write_whole(temporary.path(), write)?;
     temporary.keep_as(path)
@@ -48,6 +52,7 @@ impl Temporary {
     ///
     /// Whatever the operating system reports.
     pub fn keep_as(self, name: &Path) -> io::Result<()> {
+        check_output(name)?;
         fs::rename(&self.0, name)
     }
 }

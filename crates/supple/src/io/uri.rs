@@ -13,6 +13,8 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+use super::inputs;
+
 /// Which files a URI may name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
@@ -128,6 +130,7 @@ pub fn fetcher(folder: &Path, policy: Policy) -> impl Fn(&str) -> Result<Vec<u8>
             return data;
         }
         let path = resolve(&folder, uri, policy)?;
+        inputs::remember(&path);
         fs::read(&path).map_err(|source| FetchError::Io { path, source })
     }
 }

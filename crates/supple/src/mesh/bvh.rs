@@ -50,6 +50,7 @@
 //! ```
 
 mod closest;
+mod count;
 
 use std::ops::Range;
 

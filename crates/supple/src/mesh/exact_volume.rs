@@ -29,6 +29,7 @@ use super::measure::Bounds;
 use super::normals::vertex_normals;
 use super::volume::{centroid, volume};
 use crate::Run;
+use crate::lengths::Lengths as _;
 
 /// Relative error of the volume that is left alone.
 const GOOD_ENOUGH: f64 = 1e-8;
@@ -104,7 +105,7 @@ pub fn exact_volume(
         }
         after = volume(positions, triangles, run);
     }
-    let moved = start.iter().zip(positions.iter()).map(|(a, b)| a.distance(*b));
+    let moved = start.iter().zip(positions.iter()).map(|(a, b)| a.distance_to(*b));
     Ok(Correction { before, after, max_displacement: moved.fold(0.0, f32::max) })
 }
 
@@ -114,7 +115,8 @@ pub fn exact_volume(
 #[must_use]
 pub fn freedom_by_displacement(rest: &[Vec3], moved: &[Vec3]) -> Vec<f32> {
     let scale = FREE_REL_BBOX * Bounds::of(rest).map_or(1.0, |b| b.diagonal());
-    let share = |(a, b): (&Vec3, &Vec3)| (a.distance(*b) / scale.max(f32::MIN_POSITIVE)).min(1.0);
+    let share =
+        |(a, b): (&Vec3, &Vec3)| (a.distance_to(*b) / scale.max(f32::MIN_POSITIVE)).min(1.0);
     rest.iter().zip(moved).map(share).collect()
 }
 

@@ -76,16 +76,76 @@ pub fn self_intersections(
     self_intersections_of(&Bvh::new(positions, triangles, run), run)
 }
 
+/// Pairs that are counted one by one.
+const MOST_PAIRS: u64 = 10_000_000;
+
+/// Pairs of overlapping boxes that are looked at for each triangle, and always.
+const BOXES_PER_TRIANGLE: u64 = 1000;
+const BOXES_ALWAYS: u64 = 100_000_000;
+
+/// How many pairs of triangles intersect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// So many were found.
+    pub pairs: u64,
+    /// False if counting ended before all were found.
+    pub is_all: bool,
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.is_all, self.pairs >= MOST_PAIRS) {
+            (true, _) => write!(f, "{}", self.pairs),
+            (false, true) => write!(f, "more than {}", self.pairs),
+            (false, false) => write!(f, "at least {}", self.pairs),
+        }
+    }
+}
+
+/// How many pairs of triangles [`self_intersections`] would give, in no memory and in bounded time.
+///
+/// A heap of triangles in one place has as many pairs as their number squared. Counting ends at 10 million, or
+/// when 10⁸ overlapping boxes and 1000 for each triangle were looked at.
+///
+/// # Errors
+///
+/// [`Cancelled`] when the caller asked to stop.
+///
+/// # Panics
+///
+/// If a triangle names a vertex that does not exist.
+pub fn count_self_intersections(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    run: &Run<'_>,
+) -> Result<Count, Cancelled> {
+    run.check()?;
+    let bvh = Bvh::new(positions, triangles, run);
+    let most_boxes = BOXES_ALWAYS + BOXES_PER_TRIANGLE * triangles.len() as u64;
+    with_meeting(&bvh, run, |meet| {
+        let (pairs, is_all) = bvh.count_pairs(meet, [MOST_PAIRS, most_boxes], run)?;
+        Ok(Count { pairs, is_all })
+    })
+}
+
 /// [`self_intersections`] of a mesh whose hierarchy is already there.
 ///
 /// # Errors
 ///
 /// [`Cancelled`] when the caller asked to stop.
 pub fn self_intersections_of(bvh: &Bvh, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Cancelled> {
+    with_meeting(bvh, run, |meet| bvh.filter_pairs(meet, run))
+}
+
+/// Hands on the test of two triangles, by their places in leaf order.
+fn with_meeting<R>(
+    bvh: &Bvh,
+    run: &Run<'_>,
+    work: impl FnOnce(&(dyn Fn(usize, usize) -> bool + Sync)) -> R,
+) -> R {
     let corners = bvh.corners();
     let flat = run.map(corners.len(), |i| is_flat(corners[i].map(Vec3::as_dvec3)));
-    let meet = |i: usize, j: usize| !flat[i] && !flat[j] && intersect(&corners[i], &corners[j]);
-    bvh.filter_pairs(&meet, run)
+    work(&|i: usize, j: usize| !flat[i] && !flat[j] && intersect(&corners[i], &corners[j]))
 }
 
 /// All pairs of a triangle of the first mesh and one of the second that have a point in common;
@@ -500,5 +560,52 @@ mod tests {
         let flag = AtomicBool::new(true);
         let run = Run { cancel: Some(&flag), ..Run::default() };
         assert_eq!(self_intersections(&positions, &triangles, &run), Err(Cancelled));
+    }
+
+    /// Triangles all through one point, none of them equal.
+    fn heap(count: usize) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+        let mut random = Random(5);
+        let positions = (0..3 * count).map(|_| random.point()).collect();
+        (positions, (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect())
+    }
+
+    #[test]
+    fn counting_agrees_with_the_list() {
+        let (positions, triangles) = heap(500);
+        let run = Run::default();
+        let listed = self_intersections(&positions, &triangles, &run).unwrap().len() as u64;
+        let counted = count_self_intersections(&positions, &triangles, &run).unwrap();
+        assert!(listed > 100, "{listed}");
+        assert_eq!(counted, Count { pairs: listed, is_all: true });
+    }
+
+    #[test]
+    fn counting_ends_at_its_bounds_for_any_number_of_threads() {
+        let (positions, triangles) = heap(2000);
+        let serial = Run::default();
+        let bvh = Bvh::new(&positions, &triangles, &serial);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let parallel = Run { threads: Some(&pool), ..Run::default() };
+        for bounds in [[1000, u64::MAX], [u64::MAX, 10_000]] {
+            let count = |run| bvh.count_pairs(&|_, _| true, bounds, run).unwrap();
+            let (kept, is_all) = count(&serial);
+            assert!(!is_all && kept > 0 && kept < 500_000, "{bounds:?}: {kept}");
+            assert_eq!(count(&parallel), (kept, is_all), "{bounds:?}");
+        }
+        let told = Count { pairs: MOST_PAIRS, is_all: false }.to_string();
+        assert_eq!(told, "more than 10000000");
+    }
+
+    /// The finding: `info --deep` of such a file never ended.
+    #[test]
+    fn a_heap_of_coincident_triangles_is_counted_in_bounded_time() {
+        let count = 20_000_u32;
+        let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let place = |i: u32| corners[(i % 3) as usize] + Vec3::Z * 1e-7 * (i / 3 % 7) as f32;
+        let positions: Vec<Vec3> = (0..3 * count).map(place).collect();
+        let triangles: Vec<[u32; 3]> = (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        let run = Run::default();
+        let found = count_self_intersections(&positions, &triangles, &run).unwrap();
+        assert!(found.pairs <= MOST_PAIRS, "{found:?}");
     }
 }

@@ -16,6 +16,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::Run;
+use crate::lengths::Lengths as _;
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +54,7 @@ impl Bounds {
     /// Length of the diagonal.
     #[must_use]
     pub fn diagonal(&self) -> f32 {
-        self.size().length()
+        self.size().norm()
     }
 
     /// The smallest box around both.
@@ -80,7 +81,7 @@ impl Bounds {
 pub fn area(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) -> f64 {
     let twice = run.sum(triangles.len(), |t| {
         let [a, b, c] = triangles[t].map(|i| positions[i as usize].as_dvec3());
-        (b - a).cross(c - a).length()
+        (b - a).cross(c - a).norm()
     });
     0.5 * twice
 }
@@ -126,7 +127,7 @@ pub struct Displacement {
 #[must_use]
 pub fn displacement(rest: &[Vec3], moved: &[Vec3], run: &Run<'_>) -> Displacement {
     let n = rest.len().min(moved.len());
-    let distance = |i: usize| moved[i].as_dvec3().distance(rest[i].as_dvec3());
+    let distance = |i: usize| moved[i].as_dvec3().distance_to(rest[i].as_dvec3());
     let sum = run.sum(n, distance);
     Displacement { max: (0..n).map(distance).fold(0.0, f64::max), mean: sum / n.max(1) as f64 }
 }
@@ -146,7 +147,7 @@ pub fn max_edge_stretch(
     run: &Run<'_>,
 ) -> f64 {
     let length =
-        |p: &[Vec3], a: u32, b: u32| p[a as usize].as_dvec3().distance(p[b as usize].as_dvec3());
+        |p: &[Vec3], a: u32, b: u32| p[a as usize].as_dvec3().distance_to(p[b as usize].as_dvec3());
     let ratio = |a, b| match length(rest, a, b) {
         0.0 => f64::NEG_INFINITY,
         before => length(moved, a, b) / before,

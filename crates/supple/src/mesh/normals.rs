@@ -38,6 +38,7 @@ use pulp::{Simd, WithSimd};
 use super::volume::corners;
 use crate::Run;
 use crate::field::lanes::{Lanes, WIDTH};
+use crate::lengths::Lengths as _;
 
 /// Triangles weighed before their normals are added up: bounds the memory, not the result.
 const BATCH: usize = 1 << 16;
@@ -78,7 +79,7 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>)
         }
         add_up(batch, weighed, &mut sums);
     }
-    run.map(sums.len(), |i| Vec3::from(sums[i]).normalize_or_zero())
+    run.map(sums.len(), |i| Vec3::from(sums[i]).unit_or_zero())
 }
 
 /// Adds the triangles up at their corners, in their order.

@@ -46,6 +46,7 @@ use super::remesh::carry::{Source, interpolated};
 use super::volume::volume;
 use super::{CornerAttribute, TriMesh, Values};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
 
 /// Rounds of splitting that no mesh needs: edges become a thousand times shorter.
@@ -365,9 +366,9 @@ impl State {
             run.for_each(&mut errors, |i, error| {
                 let ends = edges[i].ends.map(|v| v as usize);
                 let [p, q] = ends.map(|v| frame[v]);
-                let length = p.distance(q);
+                let length = p.distance_to(q);
                 // An edge that hardly moves is as fine as the artist wanted it.
-                let rest = self.mesh.positions[ends[0]].distance(self.mesh.positions[ends[1]]);
+                let rest = self.mesh.positions[ends[0]].distance_to(self.mesh.positions[ends[1]]);
                 if length < limits.shortest || !landed[i].is_finite() {
                     return;
                 }
@@ -385,10 +386,10 @@ impl State {
     fn sag(&self, edge: &Edge, frame: &[Vec3], landed: Vec3) -> f32 {
         let beside = self.beside(edge, frame, landed);
         if edge.around.len() != 2 {
-            return beside.length();
+            return beside.norm();
         }
-        let off = |h: &u32| self.area_normal(*h, frame).normalize_or_zero().dot(beside).abs();
-        edge.around.iter().map(off).fold(beside.length() / ALONG, f32::max)
+        let off = |h: &u32| self.area_normal(*h, frame).unit_or_zero().dot(beside).abs();
+        edge.around.iter().map(off).fold(beside.norm() / ALONG, f32::max)
     }
 
     /// From the middle of an edge to where its middle at rest lands.

@@ -66,6 +66,7 @@ use super::bvh::{Below, Bvh, LEAF, STACK, along_curve};
 use super::normals::angles_of;
 use crate::Run;
 use crate::field::lanes::Lanes;
+use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
 
 /// A group of triangles is summed as one if it is farther away than this many of its radii.
@@ -225,7 +226,7 @@ pub fn exact(positions: &[Vec3], triangles: &[[u32; 3]], point: Vec3, run: &Run<
 #[inline(always)]
 fn half_angle(corners: &[DVec3; 3], q: DVec3) -> (f64, f64) {
     let [a, b, c] = corners.map(|p| p - q);
-    let (la, lb, lc) = (a.length(), b.length(), c.length());
+    let (la, lb, lc) = (a.norm(), b.norm(), c.norm());
     let numerator = a.dot(b.cross(c));
     (numerator, la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
 }
@@ -399,7 +400,7 @@ impl Summing<'_> {
         };
         let bounds = self.bvh.node_bounds(n);
         let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
-        let to_corner = (max - sum.center).max(sum.center - min).length();
+        let to_corner = (max - sum.center).max(sum.center - min).norm();
         sum.radius = sum.radius.min(to_corner);
         *dipole = sum.seen_from_afar(self.unit);
         sum
@@ -435,12 +436,12 @@ impl Moments {
         let [a, b, c] = corners;
         let normal = 0.5 * (b - a).cross(c - a);
         let center = (a + b + c) / 3.0;
-        let mut sum = Self { center, area: normal.length(), normal, ..Self::ZERO };
+        let mut sum = Self { center, area: normal.norm(), normal, ..Self::ZERO };
         for corner in corners {
             let x = corner - center;
             // ∫ x xᵀ over a triangle is a twelfth of its area times the sum over its corners.
             add(&mut sum.third, &symmetric_third(x / 24.0, &symmetric(x, normal)));
-            sum.radius = sum.radius.max(x.length());
+            sum.radius = sum.radius.max(x.norm());
         }
         sum
     }
@@ -463,7 +464,7 @@ impl Moments {
             add(&mut sum.third, &symmetric_third(x, &(part.second + 0.5 * moved)));
             sum.second += part.second + moved;
             sum.normal += part.normal;
-            sum.radius = sum.radius.max(x.length() + part.radius);
+            sum.radius = sum.radius.max(x.norm() + part.radius);
         }
         sum
     }

@@ -58,6 +58,7 @@ mod resample;
 pub mod source;
 pub mod state;
 
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use glam::{Mat4, Vec3};
@@ -80,6 +81,7 @@ pub use state::{BodyState, Slot, State};
 
 use arena::Arena;
 use cast::Deformed;
+use fingerprint::Sources;
 use state::Snapshots;
 
 /// Bodies that one task simulates.
@@ -98,6 +100,8 @@ pub struct Player {
     arena: Arena,
     state: State,
     snapshots: Snapshots,
+    /// All that was loaded for it.
+    sources: Sources,
     /// The frame after the last one that was asked for.
     next: Option<u32>,
     /// The state of that frame, if there was a thread to simulate it.
@@ -160,14 +164,18 @@ impl Player {
         run: &Run<'_>,
     ) -> Result<Self, PlayerError> {
         let mut cast = Vec::with_capacity(scene.assets.len());
+        let (mut sources, files) = (Sources::default(), Mutex::default());
+        let folder = &folder.noting(&files);
+        let mut load = |source: &Source| load(source).inspect(|asset| sources.add(asset));
         for actor in &scene.assets {
             run.check()?;
-            cast.push(Cast::new(actor, folder, load, run)?);
+            cast.push(Cast::new(actor, folder, &mut load, run)?);
         }
         let clock = Clock { start: scene.time.start, fps: scene.time.fps };
         let first = moment(scene, clock.start);
         let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first));
-        let arena = Arena::new(scene, &cast, folder, load)?;
+        let arena = Arena::new(scene, &cast, folder, &mut load)?;
+        sources.files = files.into_inner().unwrap_or_default();
         let mut state = State { tick: 0, bodies, contacts: Contacts::default() };
         let joints: Vec<Vec<Mat4>> = cast
             .iter()
@@ -178,7 +186,8 @@ impl Player {
         let snapshots = Snapshots::new(state.clone());
         let spare = Mutex::default();
         let scene = scene.clone();
-        Ok(Self { scene, clock, cast, arena, state, snapshots, next: None, ahead: None, spare })
+        let (next, ahead) = (None, None);
+        Ok(Self { scene, clock, cast, arena, state, snapshots, sources, next, ahead, spare })
     }
 
     /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
@@ -192,9 +201,11 @@ impl Player {
         folder: &Folder<'_>,
         run: &Run<'_>,
     ) -> Result<(Self, Vec<String>), PlayerError> {
-        let mut warnings = Vec::new();
-        let mut from_source = |source: &Source| Ok(load(source, folder, &mut warnings, run)?);
-        let player = Self::new(scene, folder, &mut from_source, run)?;
+        let (mut warnings, files) = (Vec::new(), Mutex::default());
+        let noting = folder.noting(&files);
+        let mut from_source = |source: &Source| Ok(load(source, &noting, &mut warnings, run)?);
+        let mut player = Self::new(scene, folder, &mut from_source, run)?;
+        player.sources.assets = files.into_inner().unwrap_or_default();
         Ok((player, warnings))
     }
 
@@ -222,10 +233,16 @@ impl Player {
         self.scene.time.frames()
     }
 
-    /// A hash of all that decides where vertices go: the scene, the assets, and this library's version.
+    /// A hash of all that decides where vertices go: the scene, all that was loaded for it, and this
+    /// library's version.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
-        fingerprint::of(&self.scene, &self.cast, &self.arena)
+        self.sources.fingerprint(&self.scene)
+    }
+
+    /// The files it was made from, as far as this library read them.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.sources.assets.iter().chain(&self.sources.files).map(PathBuf::as_path)
     }
 
     /// The state after the last tick that was simulated.

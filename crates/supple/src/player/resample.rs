@@ -12,6 +12,8 @@
 //! Up to 24 frames, evenly spread, are looked at. Assets of several meshes, and those whose modifiers
 //! need the whole surface at once (`sculpt`, `skinning`), are left as they are, with a warning.
 
+use std::sync::Mutex;
+
 use glam::Vec3;
 
 use super::{Player, PlayerError, load};
@@ -47,12 +49,16 @@ impl Player {
         folder: &Folder<'_>,
         run: &Run<'_>,
     ) -> Result<(Self, Vec<String>), PlayerError> {
-        let mut stock = Stock::load(scene, folder, run)?;
+        let files = Mutex::default();
+        let noting = folder.noting(&files);
+        let mut stock = Stock::load(scene, &noting, run)?;
         for k in 0..stock.assets.len() {
             stock.resample(k, run)?;
         }
-        let player = stock.play(None, run)?;
-        Ok((player, stock.warnings))
+        let mut player = stock.play(None, run)?;
+        let warnings = stock.warnings;
+        player.sources.assets = files.into_inner().unwrap_or_default();
+        Ok((player, warnings))
     }
 }
 

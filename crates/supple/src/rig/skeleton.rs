@@ -179,6 +179,11 @@ impl Hierarchy {
         Ok(Self { parents: nodes.iter().map(|n| n.parent).collect(), order })
     }
 
+    /// All nodes, parents before their children.
+    pub fn order(&self) -> impl Iterator<Item = u32> {
+        self.order.iter().copied()
+    }
+
     /// The node above a node; `None` for a root.
     ///
     /// # Panics

@@ -52,6 +52,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::SkinWeights;
 
 /// Vertices that are blended in one task.
@@ -182,7 +183,7 @@ impl Palette {
             real += motion.real * share;
             dual += motion.dual * share;
         }
-        let length = real.length();
+        let length = real.norm();
         if length == 0.0 {
             return Blend::Affine(self.matrices[usize::from(largest.0)]);
         }
@@ -263,9 +264,9 @@ impl Blend {
 
     fn normal(&self, n: Vec3) -> Vec3 {
         match self {
-            Self::Affine(matrix) => (cofactors(&Mat3::from_mat4(*matrix)) * n).normalize_or_zero(),
+            Self::Affine(matrix) => (cofactors(&Mat3::from_mat4(*matrix)) * n).unit_or_zero(),
             Self::Rigid { stretch, rotation, .. } => {
-                (*rotation * (cofactors(stretch) * n)).normalize_or_zero()
+                (*rotation * (cofactors(stretch) * n)).unit_or_zero()
             }
         }
     }

@@ -409,6 +409,7 @@ impl Scene {
     /// [`SceneError`] if the file cannot be read or is wrong.
     pub fn load(path: &Path, policy: Policy) -> Result<Self, SceneError> {
         let read = |source| SceneError::Read { path: path.to_owned(), source };
+        crate::io::inputs::remember(path);
         let text = std::fs::read_to_string(path).map_err(read)?;
         let wrong = |problem| SceneError::Wrong { path: path.to_owned(), problem };
         Self::parse(&text, Some(&Folder::of(path, policy))).map_err(wrong)

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::error::Problem;
 use super::{Done, Op, Params};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::intersect::self_intersections;
 use crate::mesh::measure::Bounds;
 
@@ -199,7 +200,7 @@ impl Watch<'_> {
 
     /// Into how many parts a motion to here is cut.
     fn parts(&self, positions: &[Vec3]) -> u32 {
-        let way = |(a, b): (&Vec3, &Vec3)| a.distance(*b);
+        let way = |(a, b): (&Vec3, &Vec3)| a.distance_to(*b);
         let farthest = self.before.iter().zip(positions).map(way).fold(0.0, f32::max);
         let size = Bounds::of(&self.before).map_or(1.0, |b| b.diagonal());
         ((PARTS * farthest / size).ceil() as u32).clamp(LEAST_PARTS, MOST_PARTS)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::Vec3;
 
+use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 
 /// Points in the cells of a grid.
@@ -44,7 +45,7 @@ impl<'a> Nearest<'a> {
             }
             let keys = shell(ring).map(|[a, b, c]| [cx + a, cy + b, cz + c]);
             for &i in keys.filter_map(|key| self.cells.get(&key)).flatten() {
-                let d = self.points[i as usize].distance(x);
+                let d = self.points[i as usize].distance_to(x);
                 if d < best || (d <= best && i < found) {
                     (best, found) = (d, i);
                 }

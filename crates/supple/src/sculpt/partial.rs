@@ -13,6 +13,7 @@
 use glam::Vec3;
 
 use super::Op;
+use crate::lengths::Lengths as _;
 
 /// The edits up to `amount` of the whole list, from 0 (none) to 1 (the list as it is).
 ///
@@ -59,10 +60,10 @@ impl Op {
 
 /// The legs of a way up to a share of its length.
 fn cut_way(legs: &[Vec3], share: f32) -> Vec<Vec3> {
-    let mut left = share * legs.iter().map(|leg| leg.length()).sum::<f32>();
+    let mut left = share * legs.iter().map(|leg| leg.norm()).sum::<f32>();
     let mut done = Vec::with_capacity(legs.len());
     for &leg in legs {
-        let length = leg.length();
+        let length = leg.norm();
         if length >= left {
             if length > 0.0 {
                 done.push(leg * (left / length));

@@ -7,6 +7,7 @@
 use glam::Vec3;
 
 use crate::field::lanes::Lanes;
+use crate::lengths::Lengths as _;
 
 /// `max ‖∇v‖ R/|a|` of a stretch; of a turn it is `|φ|`.
 const STEEPNESS: f32 = 3.081;
@@ -33,7 +34,7 @@ pub(super) struct PosedSet {
 impl PosedSet {
     /// A bound of `‖∇v‖`.
     pub(super) fn steepness(&self) -> f32 {
-        STEEPNESS * self.stretch.length() / self.radius + self.turn.length()
+        STEEPNESS * self.stretch.norm() / self.radius + self.turn.norm()
     }
 
     /// Adds the velocity at time `t` of 0 to 1.
@@ -94,7 +95,7 @@ impl Reach {
             stretch: set.stretch,
             per_length_squared: 1.0 / set.stretch.length_squared().max(f32::MIN_POSITIVE),
             radius: 1.0001 * set.radius,
-            drift: set.stretch.length() + 0.239 * set.turn.length() * set.radius,
+            drift: set.stretch.norm() + 0.239 * set.turn.norm() * set.radius,
             steepness: set.steepness(),
         }
     }
@@ -104,7 +105,7 @@ impl Reach {
     pub(super) fn gap(&self, point: Vec3) -> f32 {
         let away = point - self.anchor;
         let s = (self.stretch.dot(away) * self.per_length_squared).clamp(0.0, 1.0);
-        away.distance(s * self.stretch) - self.radius
+        away.distance_to(s * self.stretch) - self.radius
     }
 }
 
@@ -162,5 +163,5 @@ fn ahead<const L: usize>(x: &Lanes<L>, v: &Lanes<L>, h: f32) -> Lanes<L> {
 #[inline(always)]
 pub(super) fn ball<const L: usize>(x: &Lanes<L>) -> (Vec3, f32) {
     let [min, max] = x.bounds();
-    (0.5 * (min + max), 0.5 * min.distance(max))
+    (0.5 * (min + max), 0.5 * min.distance_to(max))
 }

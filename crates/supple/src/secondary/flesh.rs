@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::state::{State, Step, Swing};
 use super::{Lag, Params, Segments, Set};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::rig::{Body, nearest_rotation};
 use crate::spring::Spring;
 
@@ -239,7 +240,7 @@ impl Flesh {
         for (root, swing) in self.roots.iter().zip(&state.swings) {
             let (set, was_clamped) = self.pose(root, swing, frame);
             report.mean_stretch +=
-                f64::from(set.stretch.length() / set.radius) / self.roots.len() as f64;
+                f64::from(set.stretch.norm() / set.radius) / self.roots.len() as f64;
             if was_clamped {
                 report.clamped.push(root.name.clone());
             }
@@ -263,7 +264,7 @@ impl Flesh {
         let (farthest, widest) = (self.max_stretch * radius, self.max_turn_radians);
         let stretch = swing.mass.position - anchor;
         let turn = swing.turning.map_or(DVec3::ZERO, |t| t.angle.position);
-        let was_clamped = stretch.length() > farthest || turn.length() > widest;
+        let was_clamped = stretch.norm() > farthest || turn.norm() > widest;
         let shown = frame.amount * self.shown(radius, anchor, frame.eye);
         let set = PosedSet {
             anchor: anchor.as_vec3(),
@@ -277,7 +278,7 @@ impl Flesh {
     /// How much of a set the camera shows: all of it near by, nothing far away.
     fn shown(&self, radius: f64, anchor: DVec3, eye: Option<DVec3>) -> f64 {
         let Some(eye) = eye else { return 1.0 };
-        let least = self.detail * eye.distance(anchor);
+        let least = self.detail * eye.distance_to(anchor);
         if least <= 0.0 {
             return 1.0;
         }
@@ -332,7 +333,7 @@ fn check(name: &str, set: &Set) -> Result<(), Error> {
     };
     positive("the radius", set.radius)?;
     positive("the mass", set.mass.unwrap_or(1.0))?;
-    let off = set.anchor.length();
+    let off = set.anchor.norm();
     if off.is_finite() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use pulp::{Simd, WithSimd};
 
 use super::motion::Step;
 use super::sums::{Block, Record, WIDTH, record, set_record};
+use crate::lengths::Lengths as _;
 
 /// The blend of some steps, ready for all vertices.
 pub(super) struct Kernel<'a> {
@@ -148,7 +149,7 @@ impl Kernel<'_> {
             real += (blend.turn - DQuat::IDENTITY) * w;
             dual += blend.dual * w;
         }
-        let length = real.length();
+        let length = real.norm();
         let (real, dual) = (real * length.recip(), dual * length.recip());
         let moved = dual * real.conjugate() * 2.0;
         let p = real * DVec3::new(x, y, z) + DVec3::new(moved.x, moved.y, moved.z);

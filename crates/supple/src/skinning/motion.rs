@@ -2,6 +2,7 @@
 
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3};
 
+use crate::lengths::Lengths as _;
 use crate::rig::skin::nearest_rotation;
 
 /// Stretches closer to none than this are rounding.
@@ -65,7 +66,7 @@ impl Motion {
     pub(super) fn displacement(&self, reach: f64) -> f64 {
         let off = |s: DMat3| (s - DMat3::IDENTITY).to_cols_array().iter().map(|x| x.abs()).sum();
         let stretch: f64 = self.stretch.map_or(0.0, off);
-        self.from.distance(self.to) + reach * (self.angle + stretch)
+        self.from.distance_to(self.to) + reach * (self.angle + stretch)
     }
 
     /// Whether it scales or shears.
@@ -114,7 +115,7 @@ impl Step {
 fn axis_angle(q: DQuat) -> (DVec3, f64) {
     let q = if q.w < 0.0 { -q } else { q };
     let v = DVec3::new(q.x, q.y, q.z);
-    let sin = v.length();
+    let sin = v.norm();
     (v.try_normalize().unwrap_or(DVec3::X), 2.0 * sin.atan2(q.w))
 }
 

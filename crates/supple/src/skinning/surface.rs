@@ -10,6 +10,7 @@ use glam::{DVec3, Vec3};
 
 use super::bones::Bones;
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::adjacency::{
     boundary_loops, coincident, components, is_index_degenerate, renamed, topology,
 };
@@ -226,7 +227,7 @@ impl Piece {
         let area = |triangles: &[[u32; 3]]| -> f64 {
             let one = |t: &[u32; 3]| {
                 let [a, b, c] = t.map(|v| places[v as usize]);
-                0.5 * (b - a).cross(c - a).length()
+                0.5 * (b - a).cross(c - a).norm()
             };
             triangles.iter().map(one).sum()
         };

@@ -92,6 +92,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         load_tool(op, shell)?;
     }
     let mut asset = deformable(&args.input, shell)?;
+    io::check_output(&args.output)?;
     let exact_volume = args.exact_volume || given("--exact-volume");
     let stop = args.stop_on_contact || given("--stop-on-contact");
     let on_contact = if stop { OnContact::Stop } else { OnContact::Report };

@@ -12,6 +12,7 @@ use supple::sculpt::{
 
 use supple::zoo;
 
+use crate::commands::number;
 use crate::commands::render::vector;
 use crate::shell;
 
@@ -75,7 +76,7 @@ impl Line {
 #[derive(clap::Args, Debug)]
 struct Common {
     /// Share of the sideways flow that makes room; 1 keeps volume, 0 just grabs (cloth, open shells)
-    #[arg(long, value_name = "0..1", default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "0..1", default_value_t = 1.0)]
     lateral: f32,
     /// Do the same on the other side of a plane with this normal
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
@@ -104,10 +105,10 @@ struct MoveArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, required = true)]
     by: Vec<Vec3>,
     /// Distance up to which everything follows
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.5)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 0.5)]
     inner: f32,
     /// Distance from which nothing moves
-    #[arg(long, value_name = "LENGTH", default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 1.0)]
     outer: f32,
     /// Make the tool a capsule: from its centre to one end
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
@@ -151,10 +152,10 @@ struct PointsArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, required = true)]
     by: Vec<Vec3>,
     /// Distance up to which everything follows
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 0.0)]
     inner: f32,
     /// Distance from which nothing moves
-    #[arg(long, value_name = "LENGTH", default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 1.0)]
     outer: f32,
     #[command(flatten)]
     common: Common,
@@ -183,10 +184,10 @@ struct PaintArgs {
     #[arg(long, value_name = "X,Y,Z;…", value_parser = polyline, allow_hyphen_values = true)]
     stroke: Polyline,
     /// Distance from the stroke beyond which nothing moves
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.2)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 0.2)]
     radius: f32,
     /// How far the surface moves in the middle of the stroke
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.05)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 0.05)]
     depth: f32,
     /// Which way
     #[arg(long, value_enum, default_value_t = Way::In)]
@@ -246,19 +247,19 @@ struct StampArgs {
           conflicts_with_all = ["from", "by"])]
     path: Option<Polyline>,
     /// Make the tool so many times larger
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "FACTOR", default_value_t = 1.0)]
     scale: f32,
     /// Turn the tool about the x, then the y, then the z axis, in degrees
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, default_value = "0,0,0")]
     rotate: Vec3,
     /// Distance from the contact up to which everything follows
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 0.0)]
     inner: f32,
     /// Distance from the contact from which nothing moves
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.5)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 0.5)]
     outer: f32,
     /// How far the tool goes before contacts are looked for again; a sixteenth of --outer if not given
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH")]
     step: Option<f32>,
     #[command(flatten)]
     common: Common,
@@ -300,16 +301,16 @@ struct TwistArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, default_value = "0,0,1")]
     axis: Vec3,
     /// Angle of what lies above --to, right-handed
-    #[arg(long, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 90.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 90.0)]
     degrees: f32,
     /// Height along the axis below which nothing moves
-    #[arg(long, value_name = "HEIGHT", allow_hyphen_values = true, default_value_t = -1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "HEIGHT", allow_hyphen_values = true, default_value_t = -1.0)]
     from: f32,
     /// Height along the axis above which everything turns by the whole angle
-    #[arg(long, value_name = "HEIGHT", allow_hyphen_values = true, default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "HEIGHT", allow_hyphen_values = true, default_value_t = 1.0)]
     to: f32,
     /// Only what is this near to the axis turns, decided on the rest shape
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH")]
     radius: Option<f32>,
 }
 
@@ -338,13 +339,13 @@ struct BendArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, default_value = "1,0,0")]
     along: Vec3,
     /// Angle of what lies after the fade
-    #[arg(long, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 90.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 90.0)]
     degrees: f32,
     /// Length of the fade
-    #[arg(long, value_name = "LENGTH", default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH", default_value_t = 1.0)]
     width: f32,
     /// Only what is this near to the line through the centre bends, decided on the rest shape
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH")]
     radius: Option<f32>,
 }
 
@@ -370,10 +371,10 @@ struct BoundaryArgs {
     #[arg(long, value_name = "X,Y,Z;…", value_parser = polyline, allow_hyphen_values = true)]
     middle: Option<Polyline>,
     /// Radius of the tubes around the curves; as thin as possible if not given
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH")]
     thickness: Option<f32>,
     /// Above one the inner curve reaches farther, below one the outer
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, default_value_t = 1.0)]
     weight: f32,
     /// Move straight, by this
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true,
@@ -386,7 +387,7 @@ struct BoundaryArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, default_value = "0,0,1")]
     axis: Vec3,
     /// By this angle
-    #[arg(long, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 90.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 90.0)]
     degrees: f32,
 }
 
@@ -416,13 +417,13 @@ struct CurveArgs {
     #[arg(long, value_name = "X,Y,Z;…", value_parser = polyline, allow_hyphen_values = true)]
     through: Polyline,
     /// Distance along the surface from the curve's start up to which everything moves fully
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH")]
     inner: f32,
     /// Distance along the surface from which nothing moves
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_parser = number::<f32>, value_name = "LENGTH")]
     outer: f32,
     /// Turn about the curve on the way
-    #[arg(long, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 0.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "ANGLE", allow_hyphen_values = true, default_value_t = 0.0)]
     twist: f32,
     /// Move without turning with the curve
     #[arg(long)]

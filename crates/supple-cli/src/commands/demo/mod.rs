@@ -4,6 +4,7 @@ mod page;
 mod remeshed;
 mod scenes;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -92,7 +93,7 @@ fn play(
     let scene = Scene::parse(demo.document, Some(&folder))
         .map_err(|problem| anyhow::anyhow!("scene {}: {problem}", demo.name))?;
     let document = output.join(format!("{}.toml", demo.name));
-    std::fs::write(&document, demo.document)
+    supple::io::save(&document, |out| out.write_all(demo.document.as_bytes()))
         .with_context(|| format!("cannot write {}", document.display()))?;
     let (baked, player) = bake_scene(&scene, &folder, output, &bake::Options::default(), shell)?;
     let mut stage = Stage::of(player, shell);

@@ -49,7 +49,7 @@ pub(super) fn write(path: &Path, played: &[Played]) -> anyhow::Result<()> {
 fn section(html: &mut String, played: &Played) -> std::fmt::Result {
     writeln!(html, "<section>\n<h3>{}</h3>\n<p>{}</p>", played.demo, played.what)?;
     if let Some(picture) = &played.picture {
-        writeln!(html, "<img src=\"{}\" alt=\"{}\">", name(picture), played.what)?;
+        writeln!(html, "<img src=\"{}\" alt=\"{}\">", address(picture), played.what)?;
     }
     writeln!(html, "<table>")?;
     let mut row =
@@ -62,7 +62,7 @@ fn section(html: &mut String, played: &Played) -> std::fmt::Result {
     for note in &played.notes {
         row("note", &escaped(note))?;
     }
-    let link = |file: &Path| format!("<a href=\"{0}\">{0}</a>", name(file));
+    let link = |file: &Path| format!("<a href=\"{}\">{}</a>", address(file), name(file));
     let links: Vec<_> = played.files.iter().map(|file| link(file)).collect();
     row("files", &links.join(", "))?;
     writeln!(html, "</table>\n</section>")
@@ -70,9 +70,34 @@ fn section(html: &mut String, played: &Played) -> std::fmt::Result {
 
 /// Words with nothing in them that HTML would take for its own.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
+/// The name of a file as HTML shows it.
 fn name(file: &Path) -> String {
-    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    escaped(&file.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// The name of a file as a link names it: all but the plainest letters by their bytes.
+fn address(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let byte = |b: u8| match b {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(b).to_string(),
+        _ => format!("%{b:02X}"),
+    };
+    name.bytes().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_is_no_html() {
+        let file = Path::new("out/a\"><script>&'.glb");
+        assert_eq!(name(file), "a&quot;&gt;&lt;script&gt;&amp;&#39;.glb");
+        assert_eq!(address(file), "a%22%3E%3Cscript%3E%26%27.glb");
+        assert_eq!(address(Path::new("fox.0001.ply")), "fox.0001.ply");
+    }
 }

@@ -19,6 +19,7 @@ use supple_gpu::{Image, Renderer};
 use self::shot::Shot;
 pub(crate) use self::show::Show;
 use self::stage::Stage;
+use super::number;
 use crate::shell::Shell;
 
 /// Take pictures or video of a scene, a mesh or a bake, without a window
@@ -49,6 +50,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"],
           value_parser = clap::value_parser!(u32).range(1..))]
     turntable: Option<u32>,
+    /// Play more than 100,000 frames
+    #[arg(long)]
+    yes: bool,
     /// Take longer to make a PNG of about half the size
     #[arg(long)]
     small: bool,
@@ -106,7 +110,7 @@ pub(crate) struct Look {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true, requires = "eye")]
     pub(crate) target: Option<Vec3>,
     /// How much the camera of --eye sees from top to bottom, in degrees
-    #[arg(long, value_name = "DEGREES", default_value_t = 35.0, requires = "eye")]
+    #[arg(long, value_parser = number::<f64>, value_name = "DEGREES", default_value_t = 35.0, requires = "eye")]
     pub(crate) fov: f64,
     /// Which way is up
     #[arg(long, value_name = "AXIS", default_value = "y", value_parser = axis)]
@@ -166,11 +170,16 @@ impl Default for Look {
     }
 }
 
+/// Frames that are played without being asked for one by one: more than an hour of film.
+const MOST_FRAMES: u32 = 100_000;
+
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     check_output(args)?;
+    check_camera(&args.look)?;
     // A driver takes a while to wake up; the input is read meanwhile.
     let (renderer, stage) = shell.both(Renderer::new, || Stage::open(&args.input, shell));
     let (mut renderer, mut stage) = (renderer?, stage?);
+    supple::io::check_output(&args.output)?;
     match &args.look.compare {
         Some(other) => compare(args, &mut stage, other, &mut renderer, shell)?,
         None => take(args, &mut stage, &mut renderer, shell)?,
@@ -206,6 +215,20 @@ fn check_output(args: &Args) -> anyhow::Result<()> {
     }
 }
 
+/// Says what is wrong with a camera that sees nothing.
+fn check_camera(look: &Look) -> anyhow::Result<()> {
+    if look.eye.is_some() && look.eye == look.target {
+        bail!("--eye and --target are the same point: the camera looks nowhere; move one of them");
+    }
+    if look.from == Some(Vec3::ZERO) {
+        bail!("--from 0,0,0 is no direction; write one like 1,0.5,1");
+    }
+    if !(0.1..180.0).contains(&look.fov) {
+        bail!("--fov {}: give an angle between 0.1 and 180 degrees", look.fov);
+    }
+    Ok(())
+}
+
 fn take(
     args: &Args,
     stage: &mut Stage,
@@ -221,10 +244,11 @@ fn take(
     }
     if is_picture && args.frames.is_none() {
         let frame = args.frame.unwrap_or(0);
+        check_length(frame, args.yes)?;
         let shot = Shot::new(stage, &[frame], &args.look, shell)?;
         return save(&shot.take(stage, frame, renderer, shell)?, args);
     }
-    let frames = wanted_frames(stage, args.frames.clone())?;
+    let frames = wanted_frames(stage, args)?;
     animate(args, stage, renderer, frames, shell)
 }
 
@@ -281,7 +305,7 @@ fn sheet(
     count: u32,
     shell: &Shell,
 ) -> anyhow::Result<Image> {
-    let frames = wanted_frames(stage, args.frames.clone())?;
+    let frames = wanted_frames(stage, args)?;
     let spread = spread_frames(frames.len(), count as usize);
     let numbers: Vec<u32> = spread.iter().map(|&i| frames.start + i as u32).collect();
     let layout = Sheet { frames: &numbers, columns: args.columns };
@@ -323,13 +347,25 @@ fn compare(
     save(&picture, args)
 }
 
-fn wanted_frames(stage: &Stage, asked: Option<Range<u32>>) -> anyhow::Result<Range<u32>> {
+fn wanted_frames(stage: &Stage, args: &Args) -> anyhow::Result<Range<u32>> {
     let have = stage.frames();
-    let frames = asked.unwrap_or(0..have);
+    let frames = args.frames.clone().unwrap_or(0..have);
     if frames.end > have {
         bail!("frames {}..{} were asked for, but there are {have}", frames.start, frames.end);
     }
+    check_length(frames.end, args.yes)?;
     Ok(frames)
+}
+
+/// A file of a kilobyte can name a clip of a year.
+fn check_length(frames: u32, yes: bool) -> anyhow::Result<()> {
+    if frames > MOST_FRAMES && !yes {
+        bail!(
+            "{frames} frames are more than {MOST_FRAMES}: choose fewer with --frames 0..{MOST_FRAMES}, or \
+             say --yes to play them all"
+        );
+    }
+    Ok(())
 }
 
 /// Writes a single picture as small as was asked for.

@@ -13,6 +13,7 @@ use supple::smoke::Opacity;
 
 use self::cast::Cast;
 use self::output::Output;
+use super::number;
 use super::render::Behind;
 use crate::shell::Shell;
 
@@ -43,10 +44,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub(crate) rows: usize,
     /// Time between two frames, each of which releases a column; chosen for square cells if not given
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_parser = number::<f64>, value_name = "TIME")]
     pub(crate) dt: Option<f64>,
     /// When the first column is released
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long, value_parser = number::<f64>, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) start: Option<f64>,
     /// Frames to write, the end not included; until the surface is complete if not given
     #[arg(long, value_name = "A..B", value_parser = super::bake::frame_range)]
@@ -62,16 +63,16 @@ pub(crate) struct Args {
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Look {
     /// Opacity of fresh smoke seen face on; 1 shows the other terms alone
-    #[arg(long, value_name = "SHARE", default_value_t = 0.35)]
+    #[arg(long, value_parser = number::<f32>, value_name = "SHARE", default_value_t = 0.35)]
     pub(crate) opacity: f32,
     /// How strongly triangles out of shape are hidden (an exponent); 0 is not at all
-    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    #[arg(long, value_parser = number::<f32>, value_name = "S", default_value_t = 0.5)]
     pub(crate) shape: f32,
     /// How strongly bends are hidden; 0 is not at all
-    #[arg(long, value_name = "B", default_value_t = 1.0)]
+    #[arg(long, value_parser = number::<f32>, value_name = "B", default_value_t = 1.0)]
     pub(crate) curvature: f32,
     /// Share of its life after which smoke fades; 1 is never
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    #[arg(long, value_parser = number::<f32>, value_name = "SHARE", default_value_t = 0.5)]
     pub(crate) fade: f32,
     /// Density linearised, as the thesis has it
     #[arg(long)]

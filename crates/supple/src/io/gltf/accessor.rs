@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
 
 use bytemuck::Pod;
 
@@ -26,8 +27,11 @@ const BUDGET_BASE: u64 = 16 << 20;
 /// The buffers of a file and how to read them.
 pub(super) struct Data<'a> {
     document: &'a Document<'a>,
-    /// `None` for a buffer that the file names but does not have.
-    buffers: Vec<Option<Cow<'a, [u8]>>>,
+    /// What was fetched, each once, however many buffers name it.
+    fetched: Vec<Cow<'a, [u8]>>,
+    /// Which of those a buffer is, and how many bytes of it; `None` for a buffer that the file names but
+    /// does not have.
+    buffers: Vec<Option<(usize, usize)>>,
     budget: Cell<u64>,
 }
 
@@ -39,22 +43,32 @@ impl<'a> Data<'a> {
         fetch: Fetch<'_>,
         warnings: &mut Vec<Warning>,
     ) -> Result<Self, Malformed> {
-        let mut buffers = Vec::new();
         let mut total = file_len as u64;
-        for i in 0..document.buffers.len() {
-            let bytes = load_buffer(document, i, bin, fetch)?;
-            match &bytes {
-                Some(Cow::Owned(owned)) => total += owned.len() as u64,
-                Some(Cow::Borrowed(_)) => {}
-                None => {
-                    let place = Place::Json(format!("buffers[{i}]"));
-                    warnings.push(Warning::new(place, "the buffer has no data in the file"));
-                }
+        let (mut fetched, mut buffers) = (Vec::<Cow<'a, [u8]>>::new(), Vec::new());
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        for (i, buffer) in document.buffers.iter().enumerate() {
+            let uri = buffer.uri.as_deref();
+            let again = uri.and_then(|uri| known.get(uri).copied());
+            let which = match again {
+                Some(which) => Some(which),
+                None => load_buffer(document, i, bin, fetch)?.map(|bytes| {
+                    total += if let Cow::Owned(owned) = &bytes { owned.len() as u64 } else { 0 };
+                    fetched.push(bytes);
+                    fetched.len() - 1
+                }),
+            };
+            if let (Some(uri), Some(which)) = (uri, which) {
+                known.insert(uri, which);
             }
-            buffers.push(bytes);
+            if which.is_none() {
+                let place = Place::Json(format!("buffers[{i}]"));
+                warnings.push(Warning::new(place, "the buffer has no data in the file"));
+            }
+            let length = which.map(|which| claimed(document, i, &fetched[which])).transpose()?;
+            buffers.push(which.zip(length));
         }
         let budget = Cell::new(total.saturating_mul(BUDGET_PER_BYTE).saturating_add(BUDGET_BASE));
-        Ok(Self { document, buffers, budget })
+        Ok(Self { document, fetched, buffers, budget })
     }
 
     /// How many elements an accessor has.
@@ -112,10 +126,11 @@ impl<'a> Data<'a> {
         let buffer = self.buffers.get(found.buffer.index()).ok_or_else(|| {
             Malformed::new(at("buffer"), format!("there is no buffer {}", found.buffer.0), AGAIN)
         })?;
-        let Some(buffer) = buffer else {
+        let Some((which, length)) = *buffer else {
             let what = format!("buffer {} has no data in the file", found.buffer.0);
             return Err(Malformed::new(at("buffer"), what, AGAIN));
         };
+        let buffer = &self.fetched[which][..length];
         let (start, len) = (found.byte_offset.0, found.byte_length.0);
         let bytes = slice(buffer, start, len).ok_or_else(|| {
             let what = format!("bytes {start} to {start}+{len} of a buffer of {}", buffer.len());
@@ -277,26 +292,25 @@ fn load_buffer<'a>(
 ) -> Result<Option<Cow<'a, [u8]>>, Malformed> {
     let buffer = &document.buffers[index];
     let at = |field: &str| Place::Json(format!("buffers[{index}].{field}"));
-    let mut bytes = match &buffer.uri {
+    Ok(match &buffer.uri {
         Some(uri) => {
             let fetched = uri::data(uri).unwrap_or_else(|| fetch(uri));
-            Cow::Owned(fetched.map_err(|e| Malformed::new(at("uri"), e.to_string(), e.fix()))?)
+            let wrong = |e: FetchError| Malformed::new(at("uri"), e.to_string(), e.fix());
+            Some(Cow::Owned(fetched.map_err(wrong)?))
         }
-        None => match bin.filter(|_| index == 0) {
-            Some(bin) => Cow::Borrowed(bin),
-            None => return Ok(None),
-        },
-    };
-    let claimed = buffer.byte_length.index();
+        None => bin.filter(|_| index == 0).map(Cow::Borrowed),
+    })
+}
+
+/// How many bytes a buffer says it has, if they are there.
+fn claimed(document: &Document<'_>, index: usize, bytes: &[u8]) -> Result<usize, Malformed> {
+    let claimed = document.buffers[index].byte_length.index();
     if bytes.len() < claimed {
         let what = format!("the buffer claims {claimed} bytes and has {}", bytes.len());
-        return Err(Malformed::new(at("byteLength"), what, AGAIN));
+        let at = Place::Json(format!("buffers[{index}].byteLength"));
+        return Err(Malformed::new(at, what, AGAIN));
     }
-    match &mut bytes {
-        Cow::Borrowed(slice) => *slice = &slice[..claimed],
-        Cow::Owned(owned) => owned.truncate(claimed),
-    }
-    Ok(Some(bytes))
+    Ok(claimed)
 }
 
 fn slice(bytes: &[u8], start: u64, len: u64) -> Option<&[u8]> {

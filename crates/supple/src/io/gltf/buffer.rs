@@ -112,6 +112,29 @@ impl<'a> Buffer<'a> {
         self.accessor(view, count, layout)
     }
 
+    /// Adds an accessor of `count` numbers that are all zero but for the ones at `ones`; returns its index.
+    pub(super) fn push_ones(&mut self, count: usize, ones: Vec<u32>) -> usize {
+        let values = vec![1.0_f32; ones.len()];
+        let mut view = |bytes: Vec<u8>| {
+            let view = self.view(bytes.len(), Target::Other);
+            self.chunks.push(Chunk::Ready(Cow::Owned(bytes)));
+            view
+        };
+        let indices = view(bytemuck::cast_slice(&ones).to_vec());
+        let numbers = view(bytemuck::cast_slice(&values).to_vec());
+        self.accessors.push(json!({
+            "componentType": F32,
+            "count": count,
+            "type": "SCALAR",
+            "sparse": {
+                "count": ones.len(),
+                "indices": { "bufferView": indices, "componentType": U32 },
+                "values": { "bufferView": numbers },
+            },
+        }));
+        self.accessors.len() - 1
+    }
+
     /// Adds a view without an accessor, such as a picture; returns its index.
     pub(super) fn push_view(&mut self, bytes: &'a [u8]) -> usize {
         let view = self.view(bytes.len(), Target::Other);

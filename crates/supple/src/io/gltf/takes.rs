@@ -14,8 +14,9 @@
 //!
 //! # Limits
 //!
-//! A key has a weight for every frame, so `n` frames need `4 n²` bytes for weights: 250 kB for 250
-//! frames, 16 MB for 2,000. A file ends at 4 GB (`24` bytes a vertex and frame). Frames are asked
+//! A key has a weight for every frame. Takes of more than 256 frames name only the weights that are not
+//! zero (a sparse accessor, `long_takes_do_not_grow_with_the_square_of_their_frames`): whoever plays them still
+//! makes `4 n²` bytes of it. A file ends at 4 GB (`24` bytes a vertex and frame). Frames are asked
 //! for twice, first for their bounds, which stand before the data in the file; only one is in
 //! memory at a time. Skin and morph targets of the body are not written: they are baked.
 
@@ -36,6 +37,9 @@ use crate::mesh::normals::vertex_normals;
 use crate::mesh::tangents::Tangents;
 use crate::mesh::{TriMesh, Values};
 use crate::run::Run;
+
+/// Takes up to this length write all their weights, as the oldest programs want it.
+const DENSE_FRAMES: usize = 256;
 
 /// Writes baked takes into one binary glTF file: a mesh each, all moved by one animation.
 ///
@@ -118,7 +122,7 @@ impl<'a> Plan<'a> {
             if take.frames > 1 {
                 let target = json!({ "node": k, "path": "weights" });
                 channels.push(json!({ "sampler": samplers.len(), "target": target }));
-                samplers.push(self.sampler(take));
+                samplers.push(self.sampler(take, body.mesh.positions.len()));
             }
         }
         document.insert("scene".to_owned(), json!(0));
@@ -170,13 +174,21 @@ impl<'a> Plan<'a> {
         object
     }
 
-    fn sampler(&mut self, take: &Take<'_>) -> Value {
+    fn sampler(&mut self, take: &Take<'_>, vertices: usize) -> Value {
         let seconds = |i| ((f64::from(take.first_frame) + f64::from(i)) / take.fps) as f32;
         let times: Vec<f32> = (0..take.frames).map(seconds).collect();
         let input = push_times(&mut self.buffer, Cow::Owned(times));
         let frames = take.frames as usize;
-        let layout = Layout::floats(1, Target::Other);
-        let output = self.push_later(Piece::Weights { frames }, frames * (frames - 1), layout);
+        let count = frames * (frames - 1);
+        // A reader makes zeros in proportion to the file only: of a few vertices all weights are written.
+        let is_long = frames > DENSE_FRAMES && frames < DENSE_FRAMES / 2 * vertices;
+        let output = if is_long && u32::try_from(count).is_ok() {
+            let targets = frames as u32 - 1;
+            self.buffer.push_ones(count, (0..targets).map(|t| (t + 1) * targets + t).collect())
+        } else {
+            let layout = Layout::floats(1, Target::Other);
+            self.push_later(Piece::Weights { frames }, count, layout)
+        };
         json!({ "input": input, "output": output, "interpolation": "LINEAR" })
     }
 

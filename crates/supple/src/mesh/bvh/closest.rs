@@ -18,6 +18,7 @@ use super::{
     squared_distance_to_box,
 };
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
 
 /// Points a task answers; fixed, so that the work is cut the same way for any thread count.
@@ -205,7 +206,7 @@ impl Disk {
         for part in [a, b] {
             let n = part.normal.as_dvec3();
             let along = n.dot(normal.as_dvec3()).abs().min(1.0);
-            let across = n.cross(normal.as_dvec3()).length();
+            let across = n.cross(normal.as_dvec3()).norm();
             let (radius, thickness) = (f64::from(part.radius), f64::from(part.thickness));
             disk.grow(
                 part.center,

@@ -21,6 +21,7 @@ use std::collections::BinaryHeap;
 
 use glam::Vec3;
 
+use crate::lengths::Lengths as _;
 use crate::mesh::adjacency::{others, vertex_triangles};
 
 /// Distance of every vertex to the nearest source; infinite where none can be reached.
@@ -168,7 +169,7 @@ fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Way> {
         sides.sort_unstable();
         for same in sides.chunk_by(|a, b| a[0] == b[0]) {
             let end = same[0][0];
-            ways.push(Way { ends: [v, end], length: at(v).distance(at(end)) });
+            ways.push(Way { ends: [v, end], length: at(v).distance_to(at(end)) });
             for pair in same.windows(2).filter(|_| which == Ways::AlongAndAcross) {
                 let ends = [pair[0][1], pair[1][1]];
                 let length = unfolded(at(v), at(end), at(ends[0]), at(ends[1]));
@@ -185,10 +186,10 @@ fn unfolded(start: Vec3, end: Vec3, one: Vec3, other: Vec3) -> Option<f32> {
     let along = (end - start).try_normalize()?;
     let flat = |p: Vec3| {
         let s = along.dot(p - start);
-        (s, (p - start - s * along).length())
+        (s, (p - start - s * along).norm())
     };
     let ((s0, h0), (s1, h1)) = (flat(one), flat(other));
     let crossing = (s0 * h1 + s1 * h0) / (h0 + h1).max(f32::MIN_POSITIVE);
-    let inside = crossing >= 0.0 && crossing <= start.distance(end);
+    let inside = crossing >= 0.0 && crossing <= start.distance_to(end);
     inside.then(|| (s1 - s0).hypot(h0 + h1))
 }

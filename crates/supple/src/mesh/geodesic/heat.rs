@@ -52,6 +52,7 @@ use serde::{Deserialize, Serialize};
 use super::dijkstra::edge_distances;
 use super::intrinsic::{Intrinsic, mean_length};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::adjacency::{Rows, components, vertex_corners};
 use crate::run::Cancelled;
 use crate::sparse::{self, Analysis, Entry, Factor, Matrix, dissection};
@@ -254,7 +255,7 @@ impl Flat {
         for (side, u) in opposite.iter().zip(heat) {
             gradient += u / scale * *side;
         }
-        let direction = -gradient.normalize_or_zero();
+        let direction = -gradient.unit_or_zero();
         opposite.map(|side| 0.5 * direction.dot(side))
     }
 }

@@ -17,6 +17,7 @@
 
 use glam::{DVec2, Vec3};
 
+use crate::lengths::Lengths as _;
 use crate::mesh::adjacency::is_index_degenerate;
 
 /// Least of a + b − c in a triangle, as a share of the mean length of an edge.
@@ -45,7 +46,7 @@ impl Intrinsic {
             triangles.iter().copied().filter(|t| !is_index_degenerate(*t)).collect();
         let at = |i: u32| positions[i as usize].as_dvec3();
         let sides =
-            |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]].map(|[i, j]| at(i).distance(at(j)));
+            |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]].map(|[i, j]| at(i).distance_to(at(j)));
         let mut lengths: Vec<[f64; 3]> = triangles.iter().map(sides).collect();
         let mean = mean_length(&lengths);
         let slack = |[a, b, c]: &[f64; 3]| (a + b - c).min(b + c - a).min(c + a - b);
@@ -104,7 +105,7 @@ impl Intrinsic {
         let [ab, bc, ca] = one.map(|s| self.length(s));
         let [_, ad, db] = two.map(|s| self.length(s));
         let (c, d) = (apex(ab, ca, bc), apex(ab, ad, db));
-        let across = (c - DVec2::new(d.x, -d.y)).length();
+        let across = (c - DVec2::new(d.x, -d.y)).norm();
         let sound = |l: [f64; 3]| area(l) > 0.0;
         if one[0] / 3 == two[0] / 3 || !sound([ca, ad, across]) || !sound([db, bc, across]) {
             return None;

@@ -6,6 +6,7 @@
 use glam::DVec3;
 
 use super::Triangle;
+use crate::lengths::Lengths as _;
 
 /// Bounds the rounding of a 3 × 3 determinant of differences, relative to the product of the largest
 /// entries of its rows: six products of three factors, each with at most twenty roundings.
@@ -55,7 +56,7 @@ pub(super) fn apart_but_for_vertex(a: &Triangle, b: &Triangle) -> bool {
     if one_side([u1, u2], [w1, w2]) || one_side([w1, w2], [u1, u2]) {
         return true;
     }
-    let direction = (u1 + u2).normalize_or_zero() - (w1 + w2).normalize_or_zero();
+    let direction = (u1 + u2).unit_or_zero() - (w1 + w2).unit_or_zero();
     let largest = size(u1).max(size(u2)).max(size(w1)).max(size(w2));
     let bound = PRODUCT * size(direction) * largest;
     let ahead = |p: DVec3| direction.dot(p) > bound;

@@ -4,6 +4,7 @@ use glam::{DVec3, Vec3};
 
 use super::index::{Index, bounds_of};
 use super::work::Work;
+use crate::lengths::Lengths as _;
 use crate::mesh::intersect::intersect;
 use crate::mesh::measure::{Bounds, is_flat};
 
@@ -93,7 +94,7 @@ pub(super) fn sound_normal(corners: &[Vec3; 3]) -> Option<DVec3> {
     let n = normal(corners);
     let [a, b, c] = corners.map(Vec3::as_dvec3);
     let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
-    let size = n.length();
+    let size = n.norm();
     (size > THINNEST * longest).then(|| n / size)
 }
 
@@ -101,5 +102,5 @@ pub(super) fn sound_normal(corners: &[Vec3; 3]) -> Option<DVec3> {
 pub(super) fn quality(corners: &[Vec3; 3]) -> f64 {
     let [a, b, c] = corners.map(Vec3::as_dvec3);
     let sum = a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
-    if sum > 0.0 { normal(corners).length() * 2.0 * 3.0_f64.sqrt() / sum } else { 0.0 }
+    if sum > 0.0 { normal(corners).norm() * 2.0 * 3.0_f64.sqrt() / sum } else { 0.0 }
 }

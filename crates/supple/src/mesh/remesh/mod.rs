@@ -67,10 +67,11 @@ mod work;
 use serde::{Deserialize, Serialize};
 
 use super::TriMesh;
-use super::intersect::self_intersections;
+use super::intersect::count_self_intersections;
 use super::measure::{Bounds, area};
 use super::tri::Defect;
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
 use passes::Passes;
 use surface::Surface;
@@ -78,6 +79,9 @@ use work::Work;
 
 /// Triangles that are never exceeded: about four gigabytes while remeshing.
 pub const MOST_TRIANGLES: usize = 20_000_000;
+
+/// Coordinates beyond which the fourth power of a length, an area squared, is no number any more.
+const LARGEST_COORDINATE: f32 = 1e9;
 
 /// Share of the wanted length above which an edge is split, and below which it is merged.
 const LONGEST: f32 = 4.0 / 3.0;
@@ -168,6 +172,15 @@ pub enum Error {
         /// The shortest that works.
         least: f32,
     },
+    /// Products of lengths would not be numbers any more.
+    #[error(
+        "coordinates of up to {extent} are too large to be computed with: scale the mesh to below \
+         {LARGEST_COORDINATE}"
+    )]
+    TooLarge {
+        /// The largest coordinate.
+        extent: f32,
+    },
     /// The result would be too large.
     #[error(
         "edges of length {length} make about {triangles} triangles, more than {MOST_TRIANGLES}: use a \
@@ -222,7 +235,7 @@ fn remesh_inside(
     mesh.validate()?;
     let mut length = wanted_length(mesh, params, run)?;
     check_size(mesh, length, run)?;
-    let pairs = self_intersections(&mesh.positions, &mesh.triangles, run)?.len();
+    let pairs = count_self_intersections(&mesh.positions, &mesh.triangles, run)?.pairs as usize;
     let surface = Surface::new(mesh, params.feature_degrees, run);
     let work = Work::new(&surface, mesh);
     let mut passes = Passes::new(&surface, work, pairs > 0, 2 * MOST_TRIANGLES);
@@ -232,6 +245,7 @@ fn remesh_inside(
         warnings: warnings(&surface),
         ..Report::default()
     };
+    report.warnings.extend(outliers(mesh, run));
     passes.tidy(run);
     for iteration in 0..params.iterations {
         run.check()?;
@@ -263,27 +277,86 @@ fn wanted_length(mesh: &TriMesh, params: &Params, run: &Run<'_>) -> Result<f32, 
     };
     match params.target {
         Target::Length(length) => positive("the edge length", length),
-        Target::Ratio(ratio) => Ok(positive("the ratio", ratio)? * mean_edge(mesh, run) as f32),
+        Target::Ratio(ratio) => Ok(positive("the ratio", ratio)? * usual_edge(mesh, run) as f32),
         Target::Triangles(count) => {
             positive("the number of triangles", count as f32)?;
-            Ok((area / (UNIT_AREA * count as f64)).sqrt() as f32)
+            Ok((usual_area(mesh, area, run) / (UNIT_AREA * count as f64)).sqrt() as f32)
         }
     }
 }
 
+/// Sides longer than so many times the one that nine in ten are shorter than are outliers.
+const OUTLIER: f64 = 10.0;
+
+/// The length that sides of ordinary triangles do not exceed.
+fn ordinary_length(mesh: &TriMesh, run: &Run<'_>) -> f64 {
+    let mut lengths = run.map(mesh.triangles.len(), |t| longest_side(mesh, t));
+    let at = lengths.len() * 9 / 10;
+    let (_, quantile, _) = lengths.select_nth_unstable_by(at, f64::total_cmp);
+    OUTLIER * *quantile
+}
+
+fn longest_side(mesh: &TriMesh, t: usize) -> f64 {
+    let [a, b, c] = mesh.corners_of(t).map(glam::Vec3::as_dvec3);
+    a.distance_to(b).max(b.distance_to(c)).max(c.distance_to(a))
+}
+
+/// The mean length of the sides of ordinary triangles: one vertex far away must not make all others
+/// coarse. Without such a vertex it is the mean of all.
+fn usual_edge(mesh: &TriMesh, run: &Run<'_>) -> f64 {
+    let most = ordinary_length(mesh, run);
+    let is_ordinary = |t: usize| longest_side(mesh, t) <= most;
+    let count = run.sum(mesh.triangles.len(), |t| f64::from(u8::from(is_ordinary(t))));
+    if count == mesh.triangles.len() as f64 {
+        return mean_edge(mesh, run);
+    }
+    let sum =
+        run.sum(mesh.triangles.len(), |t| if is_ordinary(t) { perimeter(mesh, t) } else { 0.0 });
+    sum / (3.0 * count)
+}
+
+/// The area of ordinary triangles.
+fn usual_area(mesh: &TriMesh, all: f64, run: &Run<'_>) -> f64 {
+    let most = ordinary_length(mesh, run);
+    let odd = run.sum(mesh.triangles.len(), |t| {
+        let [a, b, c] = mesh.corners_of(t).map(glam::Vec3::as_dvec3);
+        if longest_side(mesh, t) <= most { 0.0 } else { 0.5 * (b - a).cross(c - a).norm() }
+    });
+    if odd > 0.0 && odd < all { all - odd } else { all }
+}
+
+/// Tells of triangles that are far larger than the others.
+fn outliers(mesh: &TriMesh, run: &Run<'_>) -> Option<String> {
+    let most = ordinary_length(mesh, run);
+    let is_odd = |&t: &usize| longest_side(mesh, t) > most;
+    let mut odd = (0..mesh.triangles.len()).filter(is_odd);
+    let first = odd.next()?;
+    let count = 1 + odd.count();
+    let corners = mesh.triangles[first];
+    Some(format!(
+        "{count} triangles have sides of more than {OUTLIER} times what nine in ten stay below (triangle \
+         {first}, vertices {corners:?}): a stray vertex? The edge length is that of the others"
+    ))
+}
+
 /// The mean length of the sides of all triangles.
 pub(crate) fn mean_edge(mesh: &TriMesh, run: &Run<'_>) -> f64 {
-    let perimeter = |t: usize| {
-        let [a, b, c] = mesh.corners_of(t).map(glam::Vec3::as_dvec3);
-        a.distance(b) + b.distance(c) + c.distance(a)
-    };
-    run.sum(mesh.triangles.len(), perimeter) / (3 * mesh.triangles.len()) as f64
+    let sum = run.sum(mesh.triangles.len(), |t| perimeter(mesh, t));
+    sum / (3 * mesh.triangles.len()) as f64
+}
+
+fn perimeter(mesh: &TriMesh, t: usize) -> f64 {
+    let [a, b, c] = mesh.corners_of(t).map(glam::Vec3::as_dvec3);
+    a.distance_to(b) + b.distance_to(c) + c.distance_to(a)
 }
 
 /// Refuses what would not fit into memory or into the coordinates.
 fn check_size(mesh: &TriMesh, length: f32, run: &Run<'_>) -> Result<(), Error> {
     let bounds = Bounds::of(&mesh.positions).ok_or(Error::NoTriangles)?;
     let extent = bounds.min.abs().max(bounds.max.abs()).max_element();
+    if extent > LARGEST_COORDINATE || !length.is_finite() {
+        return Err(Error::TooLarge { extent });
+    }
     let least = 64.0 * f32::EPSILON * extent;
     if length <= least {
         return Err(Error::TooShort { length, extent, least });

@@ -10,6 +10,7 @@ use glam::{DVec3, Vec3};
 
 use super::connect::{Cut, NONE, next, prev};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::TriMesh;
 use crate::mesh::bvh::{blend, closest_weights};
 
@@ -101,7 +102,7 @@ impl Surface {
             return true;
         }
         let (n, m) = (self.normal(t), self.normal(u));
-        let size = n.length() * m.length();
+        let size = n.norm() * m.norm();
         if size > 0.0 && n.dot(m) < cosine * size {
             return true;
         }
@@ -282,7 +283,7 @@ impl<'a> Tracer<'a> {
             let end = self.far_end(spoke);
             let here = *curve.vertices.last().unwrap_or(&start);
             let [a, b] = [here, end].map(|v| self.surface.positions[v as usize].as_dvec3());
-            length += a.distance(b);
+            length += a.distance_to(b);
             curve.vertices.push(end);
             curve.lengths.push(length);
             if self.surface.corner[end as usize] {
@@ -304,7 +305,7 @@ impl<'a> Tracer<'a> {
         let at = self.surface.positions[v].as_dvec3();
         let [u, w] = [a, b]
             .map(|s| self.surface.positions[self.far_end(s) as usize].as_dvec3() - at)
-            .map(|d| d.normalize_or_zero());
+            .map(|d| d.unit_or_zero());
         -u.dot(w) < cosine
     }
 }

@@ -8,6 +8,7 @@ use super::*;
 use crate::mesh::adjacency::{boundary_loops, topology};
 use crate::mesh::attribute::UV;
 use crate::mesh::bvh::Bvh;
+use crate::mesh::intersect::self_intersections;
 use crate::mesh::sample::bumpy_sphere;
 use crate::mesh::volume::volume;
 use crate::mesh::{CornerAttribute, Group, MorphTarget, SkinWeights, Values};
@@ -277,4 +278,33 @@ fn triangles_without_area_go_away() {
         0
     );
     assert_eq!(pairs(&new), 0);
+}
+
+/// The finding: one stray vertex made every other triangle as large as its own, or never ended.
+#[test]
+fn a_stray_vertex_does_not_make_all_the_others_coarse() {
+    let clean = ball(12);
+    let (even, _) = remesh(&clean, &Params::default(), &Run::default()).unwrap();
+    for far in [30.0, 100.0] {
+        let mut stray = clean.clone();
+        stray.positions[7] *= far;
+        let (new, report) = remesh(&stray, &Params::default(), &Run::default()).unwrap();
+        assert!(new.triangles.len() > even.triangles.len() / 2, "{} left", new.triangles.len());
+        let told = report.warnings.join("\n");
+        assert!(told.contains("a stray vertex?"), "{told}");
+    }
+    let (_, report) = remesh(&clean, &Params::default(), &Run::default()).unwrap();
+    assert_eq!(report.warnings, Vec::<String>::new(), "nothing is odd about a ball");
+}
+
+#[test]
+fn coordinates_beyond_all_sense_are_refused() {
+    let mut far = ball(6);
+    for scale in [1e20, 1e30] {
+        far.positions.iter_mut().for_each(|x| *x *= scale / x.length());
+        for params in [Params::default(), with_length(0.5 * scale)] {
+            let found = remesh(&far, &params, &Run::default()).map(drop);
+            assert!(matches!(found, Err(Error::TooLarge { .. })), "{scale}: {found:?}");
+        }
+    }
 }

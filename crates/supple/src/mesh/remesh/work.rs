@@ -7,6 +7,7 @@ use glam::Vec3;
 
 use super::connect::{NONE, first_of_fan, next, prev};
 use super::surface::{Place, Surface, groups_of};
+use crate::lengths::Lengths as _;
 use crate::mesh::TriMesh;
 
 #[derive(Clone, Debug, Default)]
@@ -85,7 +86,7 @@ impl Work {
     }
 
     pub(super) fn length(&self, h: u32) -> f32 {
-        self.at(self.from(h)).distance(self.at(self.to(h)))
+        self.at(self.from(h)).distance_to(self.at(self.to(h)))
     }
 
     pub(super) fn edge(&self, h: u32) -> Edge {

@@ -148,6 +148,17 @@ pub enum BodyError {
         /// How many there may be.
         most: usize,
     },
+    /// Scales and moves of nested nodes multiply to numbers that do not exist.
+    #[error(
+        "node {node} ('{name}') puts what it carries beyond the largest number there is (3.4e38): the scales \
+         and moves of the nodes above it multiply; check them"
+    )]
+    Overflow {
+        /// Which node.
+        node: u32,
+        /// Its name.
+        name: String,
+    },
     /// A mesh of the asset is inconsistent.
     #[error("mesh '{name}': {defect}")]
     BadMesh {
@@ -172,7 +183,31 @@ impl Body {
             body.mesh.flip_uvs();
         }
         body.loads = loads(&body.mesh, body.joints.len());
+        body.check_rest()?;
         Ok(body)
+    }
+
+    /// Checks that the rest pose is made of numbers.
+    fn check_rest(&self) -> Result<(), BodyError> {
+        let overflow = |node: u32| BodyError::Overflow {
+            node,
+            name: self.node_names.get(node as usize).cloned().unwrap_or_default(),
+        };
+        let globals = self.hierarchy.globals(&self.rest.locals);
+        if let Some(node) = self.hierarchy.order().find(|&n| !globals[n as usize].is_finite()) {
+            return Err(overflow(node));
+        }
+        let farthest =
+            self.mesh.positions.iter().fold(0.0, |m: f32, x| m.max(x.abs().max_element()));
+        for (joint, matrix) in self.joints.iter().zip(self.matrices(&self.rest)) {
+            let largest = matrix.to_cols_array().iter().fold(0.0, |m: f32, x| m.max(x.abs()));
+            // No corner of the box of all vertices lands farther than this.
+            let bound = f64::from(largest) * (3.0 * f64::from(farthest) + 1.0);
+            if !matrix.is_finite() || bound > f64::from(f32::MAX) {
+                return Err(overflow(joint.node));
+            }
+        }
+        Ok(())
     }
 
     /// The pose the file shows.

@@ -4,6 +4,7 @@ use glam::{Quat, Vec3};
 use pulp::{Simd, WithSimd};
 
 use crate::field::lanes::{Lanes, least};
+use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 
 /// A convex piece of collision geometry, in the space of its collider.
@@ -146,7 +147,7 @@ impl Solid {
         match self {
             Self::Round { ends, radius } => {
                 let out = x - nearest_on_segment(*ends, x);
-                let length = out.length();
+                let length = out.norm();
                 let normal = if length > 1e-6 * radius {
                     out / length
                 } else if toward == Vec3::ZERO {
@@ -205,13 +206,13 @@ impl Solid {
             Self::Round { ends, radius } => {
                 let [a, b] = *ends;
                 let middle = nearest_on_segment(*ends, body);
-                let along = (b - a).normalize_or_zero();
+                let along = (b - a).unit_or_zero();
                 let cut = |end: Vec3| (end - middle).clamp_length_max(reach) + middle;
                 let (a, b) = (cut(a), cut(b));
                 RoundedBox {
                     center: 0.5 * (a + b),
                     rotation: Quat::from_rotation_arc(Vec3::X, along.normalize_or(Vec3::X)),
-                    half: 0.5 * (b - a).length() * Vec3::X,
+                    half: 0.5 * (b - a).norm() * Vec3::X,
                     radius: *radius,
                 }
             }
@@ -414,7 +415,7 @@ fn hull_region(corners: &[Vec3], body: Vec3, reach: f32) -> RoundedBox {
     let around = Bounds::of(&local).unwrap_or(Bounds { min: Vec3::ZERO, max: Vec3::ZERO });
     let half = 0.5 * around.size();
     let middle = center + rotation * around.center();
-    let farthest = corners.iter().map(|&x| x.distance(middle)).fold(0.0, f32::max);
+    let farthest = corners.iter().map(|&x| x.distance_to(middle)).fold(0.0, f32::max);
     if half.max_element() <= COMPACT * half.min_element() && farthest <= reach {
         return RoundedBox { center: middle, rotation, half: Vec3::ZERO, radius: farthest };
     }

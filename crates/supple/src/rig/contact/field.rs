@@ -4,6 +4,7 @@ use glam::{Mat3, Vec3};
 use pulp::{Simd, WithSimd};
 
 use crate::field::lanes::{Lanes, WIDTH, greatest};
+use crate::lengths::Lengths as _;
 use crate::rig::collider::RoundedBox;
 
 /// Largest `h L` of one Runge–Kutta step, `L` the steepest slope of the field between neighbours: below
@@ -157,7 +158,7 @@ impl Ball {
     #[inline(always)]
     fn around<const L: usize>(x: &Lanes<L>) -> Self {
         let [low, high] = x.bounds();
-        Self { center: 0.5 * (low + high), radius: 0.5 * low.distance(high) }
+        Self { center: 0.5 * (low + high), radius: 0.5 * low.distance_to(high) }
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Segment;
 use crate::field::lanes::Lanes;
+use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 use crate::rig::collider::{Collider, Frame, Gaps, Place, Probe, Solid};
 
@@ -298,9 +299,9 @@ impl Watch<'_> {
     /// Where a segment that comes near for the first time is first near, the nearest way out.
     fn first_way_out(&self) -> Option<Vec3> {
         let sweep = self.near.sweep;
-        let far = sweep.length() / (SWEEP * self.radius());
+        let far = sweep.norm() / (SWEEP * self.radius());
         let stops = far.ceil().clamp(1.0, MOST_SWEEPS) as u32;
-        let toward = if stops > 1 { -sweep.normalize_or_zero() } else { Vec3::ZERO };
+        let toward = if stops > 1 { -sweep.unit_or_zero() } else { Vec3::ZERO };
         for stop in 1..=stops {
             let back = (stop as f32 / stops as f32 - 1.0) * sweep;
             let found = match back == Vec3::ZERO {
@@ -456,7 +457,7 @@ fn meet(
     let touching: Vec<Vec3> = in_a.iter().chain(&in_b).map(|t| t.0).collect();
     let center = mean(&touching);
     let point = center + (0.5 * (low + high) - normal.dot(center)) * normal;
-    let spread = touching.iter().map(|x| (*x - center).reject_from(normal).length());
+    let spread = touching.iter().map(|x| (*x - center).reject_from(normal).norm());
     let radius = spread.fold(0.0, f32::max) + 0.5 * a.segment.radius.min(b.segment.radius);
     let (above, below) = ([a.body, a.number], [b.body, b.number]);
     Some(Meet { above, below, normal, point, radius, depth: high - low })

@@ -10,6 +10,7 @@ use super::detect::{Cloud, TOLERANCE};
 use super::field::{Posed, Push, Way};
 use super::strait::{Strait, straits};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 use crate::rig::collider::{Frame, Place, Solid};
 
@@ -335,7 +336,7 @@ fn make_room_aside(push: &mut Push, body: &Bounds) {
         return;
     }
     let flat = axes[along] - axes[along].dot(push.normal) * push.normal;
-    push.along = flat.normalize_or_zero();
+    push.along = flat.unit_or_zero();
 }
 
 /// What leaves the same obstacle about the same way is one contact.
@@ -421,7 +422,7 @@ fn project(points: &mut [Vec3], clouds: &[Cloud<'_>], report: &mut Report, run: 
         let x = &mut points[p as usize];
         if notable {
             report.projected += 1;
-            report.farthest = report.farthest.max(x.distance(to));
+            report.farthest = report.farthest.max(x.distance_to(to));
         }
         *x = to;
     }

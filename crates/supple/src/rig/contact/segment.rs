@@ -4,6 +4,7 @@ use glam::{Mat4, Vec3};
 
 use super::kin::Kin;
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::bvh::along_curve;
 use crate::rig::Body;
 
@@ -90,7 +91,7 @@ fn segment(body: &Body, rest: &[Mat4], order: &[u32], joint: usize) -> Option<Se
     }
     let scale = rest.get(joint).map_or(1.0, |m| m.determinant().abs().cbrt());
     let mean = own.iter().sum::<Vec3>() / own.len() as f32;
-    let radius = scale * own.iter().map(|x| x.distance(mean)).fold(0.0, f32::max);
+    let radius = scale * own.iter().map(|x| x.distance_to(mean)).fold(0.0, f32::max);
     let proxies = spread(&own, PROXIES);
     (radius > 0.0).then_some(Segment { joint, followers, proxies, radius })
 }

@@ -188,14 +188,6 @@ impl Modifier {
         }
     }
 
-    /// The meshes it loaded: positions and triangles of each.
-    pub(crate) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
-        match self {
-            Self::Sculpt(params) => params.loaded(),
-            _ => Vec::new(),
-        }
-    }
-
     /// Checks that it can be applied to a body, whose rest pose stands where `placement` puts it, and
     /// works out what needs to be worked out once.
     ///

@@ -44,7 +44,7 @@ use crate::mesh::{TriMesh, refine};
 use crate::rig::Body;
 use crate::scene::document::{Field, Range, Table};
 use crate::scene::{Problem, Source, Unit, Value};
-use crate::sculpt::{self, OnContact, Op, RefineError, Stamp, ToolShape};
+use crate::sculpt::{self, OnContact, Op, RefineError, ToolShape};
 
 /// Keys of edits under which a row of numbers is not a point: values and vertices.
 const ROWS: [&str; 3] = ["values", "inner", "outer"];
@@ -125,17 +125,6 @@ impl Params {
             stamp.tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
         }
         Ok(())
-    }
-
-    /// The meshes of its tools.
-    pub(super) fn loaded(&self) -> Vec<(&[Vec3], &[[u32; 3]])> {
-        let tool = |op| match op {
-            &Op::Stamp(Stamp {
-                tool: ToolShape::Mesh { ref positions, ref triangles }, ..
-            }) => Some((&positions[..], &triangles[..])),
-            _ => None,
-        };
-        self.ops.iter().filter_map(tool).collect()
     }
 
     /// The placed body at rest, split as far as the edited shape needs it.

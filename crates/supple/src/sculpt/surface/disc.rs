@@ -7,6 +7,7 @@ use glam::Vec3;
 
 use super::table::{Share, Table};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::geodesic::dijkstra;
 
 /// Radius of a disc as a share of the width of the fade.
@@ -88,8 +89,8 @@ pub(super) fn fade_width(positions: &[Vec3], values: &[f32], triangles: &[[u32; 
         if u.min(v).min(w) < 1.0 && u.max(v).max(w) > 0.0 {
             // The area times the gradient, turned by a right angle within the triangle.
             let turned = 0.5 * (u * (c - b) + v * (a - c) + w * (b - a));
-            area += 0.5 * f64::from((b - a).cross(c - a).length());
-            change += f64::from(turned.length());
+            area += 0.5 * f64::from((b - a).cross(c - a).norm());
+            change += f64::from(turned.norm());
         }
     }
     if change > 0.0 { (area / change) as f32 } else { 0.0 }

@@ -43,6 +43,7 @@ use super::guide::Ride;
 use crate::Run;
 use crate::field::Generator;
 use crate::field::lanes::{Lanes, ScalarLanes, WIDTH};
+use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
 
 /// Blocks a thread works on at a time.
@@ -540,7 +541,7 @@ impl Surface {
             fit.right += spoke.weight * d;
             last = d;
         }
-        (Normal(normal.with_w(normal.length())), fit)
+        (Normal(normal.with_w(normal.norm())), fit)
     }
 
     #[inline(always)]

@@ -15,6 +15,7 @@
 use super::disc::Discs;
 use super::{Normal, Row};
 use crate::Run;
+use crate::lengths::Lengths as _;
 
 /// The sum over each disc of its normals and of their lengths.
 pub(super) fn means(discs: &Discs, normals: &[Normal], run: &Run<'_>) -> Vec<Row> {
@@ -33,7 +34,7 @@ pub(super) fn leant(mean: Row, own: Row) -> Row {
 /// Without a branch: the code around it runs on many vectors at a time.
 #[inline(always)]
 fn normalized(v: Row) -> Row {
-    v / v.length().max(f32::MIN_POSITIVE)
+    v / v.norm().max(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]

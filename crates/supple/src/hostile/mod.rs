@@ -1,0 +1,224 @@
+//! Readers under attack: files that were altered at random, by seed, through every reader, in this process.
+//!
+//! # Method
+//!
+//! Each reader has a few sound files, small ones. A mutation takes one of them and alters it once to four
+//! times: bytes, words and numbers of text, or values of a document that stays a document (glTF, TOML). What a
+//! mutation is depends on the seed and its number alone, so that a find can be had again. The reader must
+//! return, in time, and what it accepts must be sound.
+//!
+//! A new format joins by one line of [`READERS`].
+//!
+//! # Example
+//!
+//! ```
+//! use supple::hostile::{READERS, attack};
+//!
+//! let report = attack(&READERS[0], 7, 0..100);
+//! assert_eq!(report.tried, 100);
+//! assert!(report.finds.is_empty(), "{:?}", report.finds);
+//! ```
+
+mod mutate;
+mod samples;
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use crate::Asset;
+use crate::io::{Malformed, gltf, obj, off, ply, stl, uri, vtk};
+use crate::scene::{RigidPath, Scene};
+
+/// A reader that takes longer than this for a small file has no end.
+const LONGEST_SECS: f64 = 10.0;
+
+/// A reader, and sound files for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// The format.
+    pub name: &'static str,
+    /// How its files are altered beside their bytes.
+    kind: Kind,
+    samples: fn() -> Vec<Vec<u8>>,
+    read: fn(&[u8]) -> Result<(), String>,
+}
+
+/// What a file is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Bytes,
+    Text,
+    /// glTF: a JSON document, alone or in a binary container.
+    Gltf,
+    Toml,
+}
+
+/// All readers.
+pub const READERS: [Reader; 8] = [
+    Reader { name: "obj", kind: Kind::Text, samples: samples::obj, read: |b| sound(obj::read, b) },
+    Reader { name: "ply", kind: Kind::Text, samples: samples::ply, read: |b| sound(ply::read, b) },
+    Reader { name: "stl", kind: Kind::Bytes, samples: samples::stl, read: |b| sound(stl::read, b) },
+    Reader { name: "off", kind: Kind::Text, samples: samples::off, read: |b| sound(off::read, b) },
+    Reader { name: "vtk", kind: Kind::Text, samples: samples::vtk, read: |b| sound(vtk::read, b) },
+    Reader { name: "gltf", kind: Kind::Gltf, samples: samples::gltf, read: read_gltf },
+    Reader { name: "scene", kind: Kind::Toml, samples: samples::scene, read: read_scene },
+    Reader { name: "path", kind: Kind::Text, samples: samples::path, read: read_path },
+];
+
+/// What an attack on one reader found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Mutations that were tried.
+    pub tried: u64,
+    /// How many were read as sound files.
+    pub accepted: u64,
+    /// The longest that one took, in seconds.
+    pub longest_secs: f64,
+    /// What went wrong.
+    pub finds: Vec<Find>,
+}
+
+/// A file that did harm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Find {
+    /// Which mutation of the seed.
+    pub number: u64,
+    /// What happened.
+    pub what: String,
+    /// The file.
+    pub file: Vec<u8>,
+}
+
+/// The mutation of a seed with a number.
+#[must_use]
+pub fn mutation(reader: &Reader, seed: u64, number: u64) -> Vec<u8> {
+    mutate::mutated(&(reader.samples)(), reader.kind, seed, number)
+}
+
+/// Reads the mutations of a seed with these numbers. Ends early after ten finds.
+#[must_use]
+pub fn attack(reader: &Reader, seed: u64, numbers: Range<u64>) -> Report {
+    let samples = (reader.samples)();
+    let mut report = Report::default();
+    for number in numbers {
+        let file = mutate::mutated(&samples, reader.kind, seed, number);
+        let start = Instant::now();
+        let result = catch_unwind(AssertUnwindSafe(|| (reader.read)(&file)));
+        let secs = start.elapsed().as_secs_f64();
+        report.tried += 1;
+        report.longest_secs = report.longest_secs.max(secs);
+        let what = match result {
+            Err(_) => "it panicked".to_owned(),
+            Ok(_) if secs > LONGEST_SECS => format!("it took {secs:.1} s"),
+            Ok(result) => {
+                report.accepted += u64::from(result.is_ok());
+                continue;
+            }
+        };
+        report.finds.push(Find { number, what, file });
+        if report.finds.len() >= 10 {
+            break;
+        }
+    }
+    report
+}
+
+/// What a reader of meshes accepts is sound, and what it refuses it explains.
+fn sound(
+    read: fn(&[u8], &mut Vec<crate::io::Warning>) -> Result<Asset, Malformed>,
+    bytes: &[u8],
+) -> Result<(), String> {
+    check(read(bytes, &mut Vec::new()))
+}
+
+fn read_gltf(bytes: &[u8]) -> Result<(), String> {
+    check(gltf::read(bytes, &uri::no_folder, &mut Vec::new()))
+}
+
+fn check(result: Result<Asset, Malformed>) -> Result<(), String> {
+    let asset = result.map_err(|error| {
+        assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
+        error.to_string()
+    })?;
+    for mesh in &asset.meshes {
+        assert_eq!(mesh.validate(), Ok(()), "what is read is sound");
+    }
+    Ok(())
+}
+
+fn read_scene(bytes: &[u8]) -> Result<(), String> {
+    let text = String::from_utf8_lossy(bytes);
+    let scene = Scene::parse(&text, None).map_err(|problem| problem.to_string())?;
+    let again = Scene::parse(&scene.to_toml(), None);
+    assert!(again.is_ok_and(|again| again == scene), "a scene's own document is that scene");
+    Ok(())
+}
+
+fn read_path(bytes: &[u8]) -> Result<(), String> {
+    let path = RigidPath::from_csv(&String::from_utf8_lossy(bytes)).map_err(|e| e.what)?;
+    let (first, last) = path.span();
+    let middle = path.at(0.5 * first + 0.5 * last).0;
+    assert!(middle.is_finite(), "a path is somewhere");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_sound() {
+        for reader in &READERS {
+            let samples = (reader.samples)();
+            assert!(samples.len() >= 2, "{}", reader.name);
+            for (i, sample) in samples.iter().enumerate() {
+                assert_eq!((reader.read)(sample), Ok(()), "{} {i}", reader.name);
+                assert!(sample.len() < 20_000, "{} {i}: {} bytes", reader.name, sample.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_mutation_is_known_by_its_seed_and_number() {
+        let altered = |reader: &Reader, number| mutation(reader, 3, number);
+        for reader in &READERS {
+            let samples = (reader.samples)();
+            assert_eq!(altered(reader, 5), altered(reader, 5));
+            let fresh = (0..200).filter(|&n| !samples.contains(&altered(reader, n))).count();
+            assert!(fresh > 150, "{}: {fresh} of 200 differ from all samples", reader.name);
+        }
+    }
+
+    /// A harness that finds nothing must be able to find something.
+    #[test]
+    fn panics_and_unsound_files_are_found() {
+        let picky = Reader {
+            name: "picky",
+            kind: Kind::Text,
+            samples: samples::obj,
+            read: |bytes| {
+                assert!(!bytes.contains(&b'#'), "this reader hates comments");
+                Err("no".to_owned())
+            },
+        };
+        let report = attack(&picky, 1, 0..5_000);
+        assert!(!report.finds.is_empty(), "{report:?}");
+        let find = &report.finds[0];
+        assert_eq!(mutation(&picky, 1, find.number), find.file, "it can be had again");
+    }
+
+    /// The checks' share of the hunt; `supple bench fuzz --minutes 60` goes on.
+    #[test]
+    fn two_hundred_thousand_mutations_do_no_harm() {
+        let each = 200_000 / READERS.len() as u64;
+        for reader in &READERS {
+            let report = attack(reader, 20_261_118, 0..each);
+            let finds: Vec<_> = report.finds.iter().map(|f| (f.number, &f.what)).collect();
+            assert!(finds.is_empty(), "{}: {finds:?}", reader.name);
+            assert_eq!(report.tried, each);
+            let share = report.accepted as f64 / each as f64;
+            assert!((0.001..0.9).contains(&share), "{}: {share} accepted", reader.name);
+        }
+    }
+}
