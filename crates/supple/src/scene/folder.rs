@@ -11,6 +11,7 @@
 use std::path::{Path, PathBuf};
 
 use super::document::suggest;
+use crate::modifier::read::Formats;
 use crate::io::uri::{self, FetchError, Policy};
 
 /// The folder that a scene's file names are relative to.
@@ -20,6 +21,16 @@ pub struct Folder<'a> {
     pub path: &'a Path,
     /// Which files may be opened.
     pub policy: Policy,
+}
+
+/// The texts of parameters that must name something: a `file` of the folder, a model of the `zoo`.
+impl Formats for Folder<'_> {
+    fn check(&self, format: &str, text: &str) -> Result<(), (String, String)> {
+        match format {
+            "file" => self.check(text),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<'a> Folder<'a> {
