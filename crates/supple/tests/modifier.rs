@@ -17,9 +17,7 @@ struct Wobble {
     vertices: usize,
 }
 
-#[derive(
-    Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Params {
     /// How high.

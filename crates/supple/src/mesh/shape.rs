@@ -110,18 +110,14 @@ impl Shape {
     /// [`ShapeError`], the first one found.
     pub fn check(&self) -> Result<(), ShapeError> {
         let count = self.positions.len();
-        let named = |what: &'static str, vertices: &mut dyn Iterator<Item = u32>, most: usize| {
-            let wrong = vertices.find(|&i| i as usize >= most);
-            wrong.map_or(Ok(()), |vertex| Err(ShapeError::NoVertex { what, vertex, count }))
-        };
         match &*self.topology {
             Topology::Points => {}
-            Topology::Curves(ends) => named("a curve", &mut ends.iter().copied(), count + 1)?,
-            Topology::Triangles(t) => named("a triangle", &mut t.iter().flatten().copied(), count)?,
+            Topology::Curves(ends) => named("a curve", ends, count + 1)?,
+            Topology::Triangles(t) => named("a triangle", t.iter().flatten(), count)?,
             Topology::Tets { tets, skin, embedding } => {
-                named("a tet", &mut tets.iter().flatten().copied(), count)?;
-                named("a triangle", &mut skin.iter().flatten().copied(), count)?;
-                named("an embedded vertex", &mut embedding.iter().flat_map(|e| e.0), count)?;
+                named("a tet", tets.iter().flatten(), count)?;
+                named("a triangle", skin.iter().flatten(), count)?;
+                named("an embedded vertex", embedding.iter().flat_map(|e| &e.0), count)?;
             }
         }
         let wrong = self.channels.iter().find(|c| c.values.len() != count);
@@ -130,6 +126,16 @@ impl Shape {
             Err(ShapeError::WrongChannel { name, values, count })
         })
     }
+}
+
+/// Refuses vertices that are not below `count`.
+fn named<'a>(
+    what: &'static str,
+    vertices: impl IntoIterator<Item = &'a u32>,
+    count: usize,
+) -> Result<(), ShapeError> {
+    let wrong = vertices.into_iter().find(|&&i| i as usize >= count);
+    wrong.map_or(Ok(()), |&vertex| Err(ShapeError::NoVertex { what, vertex, count }))
 }
 
 #[cfg(test)]

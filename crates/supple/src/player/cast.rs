@@ -343,9 +343,8 @@ impl Cast {
             return Ok(self.body.skin_bound(&bound, matrices, self.skinning(), run));
         };
         // Inside the pool from the first to the last: a pose is many small pieces of work.
-        let skinned = run.install(|| {
-            solver.pose_bound(&self.body, bound, matrices, self.skinning(), run)
-        })?;
+        let skinned =
+            run.install(|| solver.pose_bound(&self.body, bound, matrices, self.skinning(), run))?;
         let name = &self.actor.name;
         let told = skinning::warnings(solver, &skinned.report);
         warnings.extend(

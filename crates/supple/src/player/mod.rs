@@ -347,8 +347,7 @@ impl Player {
         if !when.on_tick {
             let rest_secs = when.secs - self.clock.tick_secs(when.tick);
             let state = between.insert(self.state.clone());
-            let part =
-                Step { secs: when.secs, dt_secs: rest_secs, tick: when.tick, whole: false };
+            let part = Step { secs: when.secs, dt_secs: rest_secs, tick: when.tick, whole: false };
             self.advance(state, &part, run)?;
         }
         let state = between.as_ref().unwrap_or(&self.state);
@@ -424,13 +423,7 @@ impl Player {
     }
 
     /// The normals of a body, if they are wanted, and its volume.
-    fn shade(
-        &self,
-        cast: &Cast,
-        shape: &Shape,
-        shaded: bool,
-        run: &Run<'_>,
-    ) -> (Vec<Vec3>, f64) {
+    fn shade(&self, cast: &Cast, shape: &Shape, shaded: bool, run: &Run<'_>) -> (Vec<Vec3>, f64) {
         let (positions, triangles) = (&shape.positions[..], shape.topology.triangles());
         if !shaded {
             return (Vec::new(), volume(positions, triangles, run));
@@ -453,8 +446,7 @@ impl Player {
         let Step { secs, dt_secs, tick, whole } = *step;
         self.arena.fall(&self.cast, state, secs, dt_secs, tick);
         let is_open = self.cast.iter().any(Cast::is_open);
-        let places =
-            if is_open { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
+        let places = if is_open { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
         let beat = Beat {
             moment: self.moment(secs),
             tick,
@@ -497,8 +489,7 @@ impl Player {
             let mut state = std::mem::take(&mut self.state);
             let done = self.tick(&mut state, run);
             // A tick that failed may have moved some bodies and not others.
-            self.state =
-                if done.is_ok() { state } else { self.snapshots.before(from).clone() };
+            self.state = if done.is_ok() { state } else { self.snapshots.before(from).clone() };
             done?;
             self.keep_snapshot();
         }

@@ -78,12 +78,7 @@ impl Opening<'_> {
         Ok(prepared)
     }
 
-    fn prepare_one(
-        &self,
-        entry: &Entry,
-        rest: &Rest<'_>,
-        load: Load<'_>,
-    ) -> Result<Open, String> {
+    fn prepare_one(&self, entry: &Entry, rest: &Rest<'_>, load: Load<'_>) -> Result<Open, String> {
         let Some(kind) = self.registry.get(&entry.kind) else {
             return Err("there is no such kind of modifier".to_owned());
         };
@@ -105,9 +100,9 @@ impl Opening<'_> {
 
     fn fetch(&self, need: &Need, load: Load<'_>) -> Result<Loaded, String> {
         match need {
-            Need::Model(source) => {
-                load(source).map(|asset: Asset| Loaded::Model(Arc::new(asset))).map_err(|e| e.to_string())
-            }
+            Need::Model(source) => load(source)
+                .map(|asset: Asset| Loaded::Model(Arc::new(asset)))
+                .map_err(|e| e.to_string()),
             Need::Tets(file) => Err(format!("{file}: this build reads no tetrahedral meshes")),
             Need::Flow(name) => Err(format!("the scene has no flow '{name}'")),
         }
@@ -220,9 +215,11 @@ impl Cast {
         let may_change = open.stage == Stage::World;
         let fits = may_change || deformed.shape.positions.len() == self.body.mesh.positions.len();
         let wrong = deformed.shape.check().map_err(|e| e.to_string());
-        let early = || "the vertices of a body cannot change before its skeleton moves it".to_owned();
+        let early =
+            || "the vertices of a body cannot change before its skeleton moves it".to_owned();
         if let Err(what) = wrong.and_then(|()| if fits { Ok(()) } else { Err(early()) }) {
-            let positions = if may_change { &self.rest.meshes[0].positions } else { &self.body.mesh.positions };
+            let positions =
+                if may_change { &self.rest.meshes[0].positions } else { &self.body.mesh.positions };
             deformed.shape = Shape { topology, positions: positions.clone(), ..Shape::default() };
             report.warn(format!("{what}; the body is shown at rest"));
         }

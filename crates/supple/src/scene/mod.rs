@@ -102,6 +102,7 @@ use crate::io::uri::Policy;
 use crate::modifier::Registry;
 
 pub use crate::modifier::read::Unit;
+pub use crate::modifier::{Ease, Source, Track, Tracks, Value};
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use error::{Problem, SceneError};
@@ -111,7 +112,6 @@ pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
 pub use path::{PathError, PathKey, RigidPath};
 pub use placement::Placement;
 pub use starter::starter;
-pub use crate::modifier::{Ease, Source, Track, Tracks, Value};
 
 /// The version of the format this library reads and writes.
 pub const VERSION: u32 = 1;
