@@ -134,7 +134,7 @@ impl<M: Modifier> fmt::Debug for Ready<M> {
 }
 
 impl<M: Modifier> Ready<M> {
-    fn of<'s>(state: &'s AnyState) -> &'s M::State {
+    fn of(state: &AnyState) -> &M::State {
         // The player takes no state that `adopt` has not seen.
         state.get().expect("a modifier is given its own state")
     }

@@ -19,8 +19,11 @@ pub struct Kind {
     pub schema: fn() -> Schema,
     pub(crate) check: fn(&toml::Table) -> Result<(), toml::de::Error>,
     pub(crate) needs: fn(&toml::Table) -> Result<Vec<Need>, String>,
-    pub(crate) make: fn(&toml::Table, &Inputs<'_>) -> Result<Arc<dyn Erased>, String>,
+    pub(crate) make: Make,
 }
+
+/// Prepares a modifier from its parameters, as the document has them.
+type Make = fn(&toml::Table, &Inputs<'_>) -> Result<Arc<dyn Erased>, String>;
 
 /// The kinds of modifiers that documents may name. [`Registry::default`] has all of this library
 /// (`scene/kinds.rs`: one line a capability); [`with`](Self::with) adds one's own.
