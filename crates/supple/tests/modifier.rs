@@ -152,14 +152,14 @@ fn registry() -> Registry {
 }
 
 fn open(text: &str) -> Player {
-    let scene = Scene::parse_with(text, None, &registry()).unwrap();
+    let scene = Scene::parse_with(text, None, &registry()).expect("a scene");
     let tetrahedron = TriMesh::new(
         vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
         vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
     );
     let mut load = |_: &_| Ok(Asset::from_mesh(tetrahedron.clone()));
     let here = Folder::new(".".as_ref());
-    Player::with_registry(&scene, &registry(), &here, &mut load, &Run::default()).unwrap()
+    Player::with_registry(&scene, &registry(), &here, &mut load, &Run::default()).expect("it plays")
 }
 
 fn scene(keys: &str) -> String {
@@ -170,7 +170,7 @@ fn scene(keys: &str) -> String {
 }
 
 fn height(player: &mut Player, secs: f64) -> f32 {
-    player.at(secs, &Run::default()).unwrap().bodies[0].positions[0].y
+    player.at(secs, &Run::default()).expect("a frame").bodies[0].positions[0].y
 }
 
 #[test]
