@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use glam::{DVec3, Vec3};
 use stage::{SCENE, player, scene};
 use supple::Run;
+use supple::player::FrameError;
 use supple::player::{Frame, Player, State};
 use supple::run::Cancelled;
 use supple::scene::modifier::Memory;
@@ -235,7 +236,7 @@ fn cancelling_stops_and_the_player_lives_on() {
     let expected = bits(&frame(&mut play(SCENE), 20));
     let flag = AtomicBool::new(true);
     let run = Run { cancel: Some(&flag), ..Run::default() };
-    assert_eq!(player.frame(20, &run).unwrap_err(), Cancelled);
+    assert_eq!(player.frame(20, &run).unwrap_err(), FrameError::Cancelled(Cancelled));
     assert_eq!(bits(&frame(&mut player, 20)), expected);
 }
 

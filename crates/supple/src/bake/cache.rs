@@ -16,7 +16,7 @@ use crate::Run;
 use crate::io::{inputs, save};
 use crate::player::{Report, State};
 
-const MAGIC: &[u8; 8] = b"SUPPLEB1";
+const MAGIC: &[u8; 8] = b"SUPPLEB2";
 /// Bytes before the head: magic, fingerprint, frame, length of the head.
 const FIXED: u64 = 8 + 32 + 4 + 4;
 const CHECKSUM: u64 = 32;

@@ -47,7 +47,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::Run;
-use crate::player::{Player, Report};
+use crate::player::{FrameError, Player, Report, Unreadable};
 use crate::run::Cancelled;
 use crate::scene::Format;
 
@@ -90,6 +90,9 @@ pub enum BakeError {
     /// The caller asked to stop; another run goes on from here.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// Something that a modifier reads on the way could not be read.
+    #[error(transparent)]
+    Unreadable(Box<Unreadable>),
     /// The operating system refused.
     #[error("cannot write {path}: {source}", path = path.display())]
     Io {
@@ -129,6 +132,15 @@ pub enum BakeError {
         /// Which folder.
         folder: PathBuf,
     },
+}
+
+impl From<FrameError> for BakeError {
+    fn from(error: FrameError) -> Self {
+        match error {
+            FrameError::Cancelled(cancelled) => Self::Cancelled(cancelled),
+            FrameError::Unreadable(unreadable) => Self::Unreadable(unreadable),
+        }
+    }
 }
 
 /// Plays a scene and writes its frames to files in `folder`, going on from where an earlier run stopped.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::modifier::Figure;
 use crate::player::Report;
 use crate::rig::contact;
 use crate::secondary;
@@ -20,6 +21,9 @@ pub struct Summary {
     pub flesh: Option<Flesh>,
     /// What was done about contacts, if there were any.
     pub contact: Option<Contact>,
+    /// What its modifiers told, each figure once, folded over the frames as it says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
 }
 
 /// Masses on springs over a take.
@@ -65,6 +69,13 @@ impl Summary {
         if let Some(contact) = report.contacts.get(i).filter(|c| c.contacts > 0) {
             self.contact.get_or_insert_default().add(contact);
         }
+        for figure in report.figures.iter().filter(|f| f.body == i) {
+            let same = |f: &&mut Figure| f.modifier == figure.modifier && f.name == figure.name;
+            match self.figures.iter_mut().find(same) {
+                Some(known) => known.value = figure.fold.add(known.value, figure.value),
+                None => self.figures.push(figure.clone()),
+            }
+        }
     }
 }
 
@@ -97,7 +108,8 @@ impl fmt::Display for Summary {
         let volume = self.volume_error.map(|e| format!("volume error {}", percent(e)));
         let flesh = self.flesh.as_ref().map(ToString::to_string);
         let contact = self.contact.as_ref().map(ToString::to_string);
-        let parts: Vec<_> = [volume, flesh, contact].into_iter().flatten().collect();
+        let told = self.figures.iter().map(|f| Some(f.to_string()));
+        let parts: Vec<_> = [volume, flesh, contact].into_iter().chain(told).flatten().collect();
         if parts.is_empty() { f.write_str("no volume") } else { f.write_str(&parts.join("; ")) }
     }
 }

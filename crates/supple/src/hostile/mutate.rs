@@ -233,8 +233,8 @@ fn altered(value: Value, dice: &mut Dice) -> Value {
                 0 => text.clear(),
                 1 => text.push('X'),
                 _ => {
-                    text = ["VEC3", "SCALAR", "MAT4", "VEC4", "weights", "\u{1b}[2J"][dice.below(6)]
-                        .to_owned()
+                    let words = ["VEC3", "SCALAR", "MAT4", "VEC4", "weights", "\u{1b}[2J"];
+                    words[dice.below(6)].clone_into(&mut text);
                 }
             }
             Value::String(text)
@@ -245,12 +245,12 @@ fn altered(value: Value, dice: &mut Dice) -> Value {
 
 /// A number that matters: enumerants and sizes of glTF among them.
 fn number(dice: &mut Dice) -> Value {
-    let whole =
+    let whole: [i64; 16] =
         [0, 1, 2, 3, 4, 12, 255, 5120, 5121, 5123, 5125, 5126, 65_535, 1 << 31, 4_294_967_295, -1];
     match dice.below(4) {
         0 => Value::from([1e38, -1e39, 1e-45, 0.5][dice.below(4)]),
         1 => Value::Null,
-        _ => Value::from(whole[dice.below(whole.len())] as i64),
+        _ => Value::from(whole[dice.below(whole.len())]),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod repair;
 #[cfg(test)]
 mod sample;
 pub mod shading;
+pub mod shape;
 pub mod skin_weights;
 pub mod tangents;
 pub mod tet;
@@ -25,6 +26,7 @@ pub mod winding;
 
 pub use attribute::{Attribute, Attributes, Values};
 pub use points::PointCloud;
+pub use shape::{Shape, Topology};
 pub use skin_weights::SkinWeights;
 pub use tet::TetMesh;
 pub use tri::{CornerAttribute, Group, MorphTarget, TriMesh};

@@ -1,3 +1,301 @@
-//! What modifiers share: how their parameters are declared and read.
+//! What happens to a body: the one trait every capability implements, and what passes between it and the player.
+//!
+//! A capability writes [`Modifier`]: its parameters, what it prepares for a body, what it remembers from tick to tick,
+//! and three things it does. [`Registry::with`] makes it known; nothing in player, bake, writers or pictures names
+//! it. `docs/capability.md` shows how to add one.
+//!
+//! # Where modifiers act
+//!
+//! | [`Stage`] | acts on | is given as rest shape |
+//! |---|---|---|
+//! | `Rest` | the mesh as it was bound, before morph targets | the bound mesh |
+//! | `Pose` | the bound mesh with its morphs, before the skeleton moves it | the bound mesh |
+//! | `World` | the body where the skeleton and its placement bring it | the placed rest pose |
+//!
+//! Within a stage the order of the list is the order of effect. A kind acts in the first of its
+//! [`STAGES`](Modifier::STAGES).
+//!
+//! # Time
+//!
+//! Ticks are 1/120 s, or a multiple of it that the modifier chooses ([`Nature::ticks_per_second`]). A frame that falls
+//! between two ticks takes a shorter tick on a copy and forgets it; a modifier whose ticks cannot be shortened
+//! ([`Nature::whole_ticks`]) or that ticks at a rate of its own goes on in `deform` instead, from its state's time to
+//! that of the frame: [`Moment::since_tick_secs`]. So looking more often never changes the motion.
+//!
+//! # State
+//!
+//! A state is a value of the modifier's own type, shared between snapshots and copied by the first tick after one. A
+//! tick that fails leaves its state as it was: who has a large one checks before writing.
 
+mod erased;
 pub mod read;
+pub mod registry;
+pub mod report;
+pub mod source;
+pub mod track;
+
+use std::fmt;
+
+use glam::{DAffine3, DVec3, Mat4, Vec3};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::Run;
+use crate::mesh::{Shape, TetMesh};
+use crate::rig::Body;
+use crate::rig::collider::{Collider, Place};
+use crate::run::Cancelled;
+
+pub use erased::AnyState;
+pub(crate) use erased::Erased;
+pub use registry::{Kind, Registry};
+pub use report::{Figure, Fold, Report};
+pub use source::{Loaded, NamedFlow, Need, Source};
+pub use track::{Ease, Track, Tracks, Value};
+
+/// How many times a second what has a memory is simulated.
+pub const TICKS_PER_SECOND: u32 = 120;
+
+/// Where in the life of a body something happens. Closed: the order is the design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Edits of the shape as it was modelled.
+    Rest,
+    /// Morphs and blends, before the skeleton.
+    Pose,
+    /// What happens where the body is.
+    World,
+}
+
+/// When, and what is known then.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    /// Ticks since the scene's start; in a frame between two ticks, the last one.
+    pub tick: u64,
+    /// Time of the scene, in seconds.
+    pub secs: f64,
+    /// In `tick`, the time since the state was last advanced, in seconds; elsewhere 0.
+    pub dt_secs: f64,
+    /// In `deform`, the time since the state was last advanced, in seconds: 0 unless the frame falls between this
+    /// modifier's ticks.
+    pub since_tick_secs: f64,
+    /// The tracks that parameters name.
+    pub tracks: &'a Tracks,
+    /// Where the scene's camera is, if it has one.
+    pub eye: Option<DVec3>,
+    /// From bind to world, for each joint of the body, carried on by the modifiers before. A body without a skeleton
+    /// has one.
+    pub joints: &'a [Mat4],
+    /// The weight of each of the body's morph targets, in the order of [`Body::morphs`].
+    pub morph_weights: &'a [f32],
+    /// What bodies must not enter, where it is now.
+    pub obstacles: Obstacles<'a>,
+    /// How to run: threads, cancel.
+    pub run: &'a Run<'a>,
+}
+
+impl Moment<'_> {
+    /// A parameter at this moment.
+    #[must_use]
+    pub fn value(&self, value: &Value) -> f64 {
+        value.at(self.secs, self.tracks)
+    }
+
+    /// Three parameters at this moment.
+    #[must_use]
+    pub fn vector(&self, values: &[Value; 3]) -> DVec3 {
+        Value::at3(values, self.secs, self.tracks).into()
+    }
+}
+
+impl fmt::Debug for Moment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tick, secs, dt_secs, .. } = self;
+        write!(f, "tick {tick} at {secs} s, {dt_secs} s after the last")
+    }
+}
+
+/// The scene's colliders at one moment, in the world.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Obstacles<'a> {
+    /// What they are.
+    pub colliders: &'a [Collider],
+    /// Where each of them is.
+    pub places: &'a [Place],
+}
+
+/// A point inside an obstacle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inside {
+    /// Which collider.
+    pub collider: usize,
+    /// How deep, in scene units: positive.
+    pub depth: f32,
+    /// The way out: a unit vector.
+    pub normal: Vec3,
+}
+
+impl Obstacles<'_> {
+    /// The obstacle that a point is deepest in, if it is in one.
+    #[must_use]
+    pub fn deepest(&self, x: Vec3) -> Option<Inside> {
+        let mut deepest: Option<Inside> = None;
+        for (number, (collider, place)) in self.colliders.iter().zip(self.places).enumerate() {
+            let local = place.to_local(x);
+            for probe in collider.parts.iter().map(|part| part.probe(local, Vec3::ZERO)) {
+                if probe.distance < deepest.map_or(0.0, |d| -d.depth) {
+                    let normal = place.rotation * probe.normal;
+                    deepest = Some(Inside { collider: number, depth: -probe.distance, normal });
+                }
+            }
+        }
+        deepest
+    }
+}
+
+/// Why something was not done; a state is then as it was.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Halt {
+    /// A number is not finite: the modifier is frozen from here on, and named in the report.
+    #[error("not finite")]
+    NotFinite,
+    /// Something could not be read: the frame fails.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The caller asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+/// Something to show beside the surface. Closed: the renderer draws each.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Overlay {
+    /// A polyline.
+    Line(Vec<Vec3>),
+    /// From one point to another.
+    Arrow(Vec3, Vec3),
+    /// A point to take hold of: dragged, it writes the parameter of this name.
+    Handle(Vec3, String),
+}
+
+/// What the player must know before it plays something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nature {
+    /// Ticks a second: a divisor of 120. Default: 120.
+    pub ticks_per_second: u32,
+    /// Its ticks cannot be shortened: in a frame between two of them, `deform` goes on instead. Default: no.
+    pub whole_ticks: bool,
+}
+
+impl Default for Nature {
+    fn default() -> Self {
+        Self { ticks_per_second: TICKS_PER_SECOND, whole_ticks: false }
+    }
+}
+
+impl Nature {
+    /// How many of the player's ticks one of its own takes.
+    pub(crate) fn ticks_a_tick(&self) -> u64 {
+        u64::from(TICKS_PER_SECOND / self.ticks_per_second)
+    }
+}
+
+/// What something is prepared from.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// The body at rest, where the stage finds it, with the attributes of its file; empty for a generator.
+    pub rest: &'a Shape,
+    /// The body as one skinned mesh where it was bound: joints, morph targets, parts.
+    pub body: &'a Body,
+    /// The solid beside the surface, if the scene gives the body one; where `rest` is.
+    pub tets: Option<&'a TetMesh>,
+    /// What it needs, in the order of [`Modifier::needs`].
+    pub sources: &'a [Loaded],
+    /// The tracks that parameters name.
+    pub tracks: &'a Tracks,
+    /// How to run.
+    pub run: &'a Run<'a>,
+}
+
+/// No memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stateless {}
+
+/// A capability, prepared for one body. `Self` is what [`prepare`](Self::prepare) works out; it never changes.
+pub trait Modifier: Sized + Send + Sync + 'static {
+    /// The word for it in a document.
+    const KIND: &'static str;
+    /// Where it may stand; it acts in the first.
+    const STAGES: &'static [Stage];
+    /// What the artist sets.
+    type Params: Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync;
+    /// What one tick hands to the next: plain data that postcard can write (nothing flattened, untagged or skipped).
+    type State: Clone + Serialize + DeserializeOwned + Send + Sync;
+
+    /// Models, solids and flows it needs beside the body. Loaded once, shared, and their contents part of what tells
+    /// whether stored frames are still right.
+    #[must_use]
+    fn needs(_params: &Self::Params) -> Vec<Need> {
+        Vec::new()
+    }
+
+    /// Checks that it can be applied to a body and works out what needs to be worked out once.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, and what would.
+    fn prepare(params: &Self::Params, from: &Inputs<'_>) -> Result<Self, String>;
+
+    /// What the player must know.
+    fn nature(&self, _params: &Self::Params) -> Nature {
+        Nature::default()
+    }
+
+    /// What it remembers before the first tick, at the scene's start.
+    fn begin(&self, params: &Self::Params, now: &Moment<'_>) -> Self::State;
+
+    /// *Simulate*: advances the state by [`Moment::dt_secs`] to the moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt`]; the state is then as it was.
+    fn tick(&self, _: &Self::Params, _now: &Moment<'_>, _: &mut Self::State) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    /// How it moves the whole body, if it does nothing else: joints are carried on with it, so that modifiers after it
+    /// see them there. `None` for all that bends or changes the shape.
+    fn map(&self, _: &Self::Params, _now: &Moment<'_>, _: &Self::State) -> Option<DAffine3> {
+        None
+    }
+
+    /// *Deform*: moves the vertices, sets channels, or fills an empty shape; a pure function.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt`]: `NotFinite` leaves this modifier out of the frame, with a warning; the others fail the frame.
+    fn deform(
+        &self,
+        params: &Self::Params,
+        now: &Moment<'_>,
+        state: &Self::State,
+        shape: &mut Shape,
+        report: &mut Report,
+    ) -> Result<(), Halt>;
+
+    /// What to show beside the surface, in the space it acts in.
+    fn overlays(
+        &self,
+        _params: &Self::Params,
+        _now: &Moment<'_>,
+        _state: &Self::State,
+        _out: &mut Vec<Overlay>,
+    ) {
+    }
+
+    /// Bytes of a state, so that snapshots stay within their budget; `None` for one that does not fit this body.
+    fn size(&self, _state: &Self::State) -> Option<usize> {
+        Some(size_of::<Self::State>())
+    }
+}

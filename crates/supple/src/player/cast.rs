@@ -1,9 +1,13 @@
 //! An asset of the scene, ready to be played.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use glam::{DAffine3, DMat4, Mat4, Vec3};
 
+use super::error::{FrameError, PlayerError};
+use super::open::{Beat, Open, Opening, Rest};
 use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
 use crate::asset::Asset;
@@ -12,15 +16,13 @@ use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::Shading;
 use crate::mesh::tangents;
 use crate::mesh::volume::volume;
-use crate::mesh::{TriMesh, Values};
-use crate::rig::body::BodyError;
-use crate::rig::keyframes::ClipError;
+use crate::mesh::{Shape, Topology, TriMesh, Values};
+use crate::modifier::{self, Figure};
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::Ragdoll;
 use crate::rig::rigid::RigidState;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
-use crate::run::Cancelled;
-use crate::scene::modifier::{Carried, Moment, Prepared, Stage};
+use crate::scene::modifier::{Carried, Memory, Moment, Prepared, Stage};
 use crate::scene::{
     Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat,
     RigidMotion, RigidPath,
@@ -30,101 +32,6 @@ use crate::skinning::{self, Solver};
 
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
-
-/// Why a scene cannot be played.
-#[derive(Debug, thiserror::Error)]
-pub enum PlayerError {
-    /// An asset could not be loaded.
-    #[error("asset '{asset}': {source}")]
-    Load {
-        /// Which asset.
-        asset: String,
-        /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// An asset has nothing that can be moved.
-    #[error("asset '{asset}': {source}")]
-    Body {
-        /// Which asset.
-        asset: String,
-        /// Why.
-        source: BodyError,
-    },
-    /// The clip the scene names is not in the asset.
-    #[error("asset '{asset}' has no clip {clip} ({fix})")]
-    NoClip {
-        /// Which asset.
-        asset: String,
-        /// The clip as the scene names it.
-        clip: String,
-        /// The clips it has.
-        fix: String,
-    },
-    /// A clip does not fit its asset.
-    #[error("asset '{asset}': {source}")]
-    Clip {
-        /// Which asset.
-        asset: String,
-        /// What is wrong with it.
-        source: ClipError,
-    },
-    /// A recorded path could not be read.
-    #[error("asset '{asset}', its recorded path: {source}")]
-    PathFile {
-        /// Which asset.
-        asset: String,
-        /// Why.
-        source: FetchError,
-    },
-    /// A recorded path makes no sense.
-    #[error("asset '{asset}': {path}: {source}", path = path.display())]
-    Path {
-        /// Which asset.
-        asset: String,
-        /// Which file; empty for keys in the scene itself.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: PathError,
-    },
-    /// An asset cannot be simulated.
-    #[error("asset '{asset}': {what}")]
-    Rigid {
-        /// Which asset.
-        asset: String,
-        /// Why.
-        what: String,
-    },
-    /// A collider makes no sense.
-    #[error(transparent)]
-    Collider(#[from] crate::rig::collider::ColliderError),
-    /// A collider rides on a joint that is not there.
-    #[error("collider '{collider}': asset '{asset}' has no joint '{joint}'; it has {known}")]
-    Ride {
-        /// Which collider.
-        collider: String,
-        /// What it rides on.
-        asset: String,
-        /// Which joint it names.
-        joint: String,
-        /// The joints there are.
-        known: String,
-    },
-    /// A modifier does not fit its asset.
-    #[error("asset '{asset}', modifier {number} ({kind}): {what}")]
-    Modifier {
-        /// Which asset.
-        asset: String,
-        /// Which of its modifiers, counted from 1.
-        number: usize,
-        /// What kind of modifier.
-        kind: &'static str,
-        /// What does not fit.
-        what: String,
-    },
-    /// The caller asked to stop.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
-}
 
 /// An asset of the scene with all that moves it.
 #[derive(Debug)]
@@ -143,6 +50,10 @@ pub struct Cast {
     pub(super) shading: Shading,
     /// What each modifier has worked out.
     prepared: Vec<Prepared>,
+    /// Those of its modifiers that are kinds of the registry.
+    pub(super) open: Vec<Option<Open>>,
+    /// How its vertices hang together, unless a modifier changes that.
+    pub(super) topology: Arc<Topology>,
     /// How it is skinned, if a modifier keeps its volume, and the number of that modifier.
     solver: Option<(usize, Solver)>,
 }
@@ -168,10 +79,13 @@ pub(super) enum Drive {
     },
 }
 
-/// The vertices of a body, and what went wrong on the way.
+/// A body at one moment, and what went wrong on the way.
 pub(super) struct Deformed {
-    pub(super) positions: Vec<Vec3>,
+    /// Which body of the scene.
+    pub(super) number: usize,
+    pub(super) shape: Shape,
     pub(super) warnings: Vec<String>,
+    pub(super) figures: Vec<Figure>,
     /// One for each modifier of that kind.
     pub(super) secondary: Vec<secondary::Report>,
     pub(super) guides: Guides,
@@ -191,10 +105,10 @@ impl Deformed {
 impl Cast {
     pub(super) fn new(
         actor: &Actor,
-        folder: &Folder<'_>,
+        opening: &Opening<'_>,
         load: Load<'_>,
-        run: &Run<'_>,
     ) -> Result<Self, PlayerError> {
+        let (folder, run) = (opening.folder, opening.run);
         let asset = actor.name.clone();
         let mut loaded = load(&actor.source)
             .map_err(|source| PlayerError::Load { asset: asset.clone(), source })?;
@@ -213,7 +127,7 @@ impl Cast {
             modifier.prepare(&body, &placement).map_err(|what| PlayerError::Modifier {
                 asset: actor.name.clone(),
                 number,
-                kind: modifier.kind(),
+                kind: modifier.kind().to_owned(),
                 what,
             })
         };
@@ -225,10 +139,29 @@ impl Cast {
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
-        Ok(Self { actor, body, rest, rest_volume, drive, placement, shading, prepared, solver })
+        let at_rest = Rest { body: &body, placed: &rest.meshes[0] };
+        let open = opening.prepare(&actor.name, &actor.modifiers, &at_rest, load)?;
+        let topology = Arc::new(match body.mesh.triangles.is_empty() {
+            true => Topology::Points,
+            false => Topology::Triangles(body.mesh.triangles.clone()),
+        });
+        Ok(Self {
+            actor,
+            body,
+            rest,
+            rest_volume,
+            drive,
+            placement,
+            shading,
+            prepared,
+            open,
+            topology,
+            solver,
+        })
     }
 
-    /// What its modifiers remember before the first tick, which is at the moment.
+    /// What its modifiers remember before the first tick, which is at the moment; those of the registry begin
+    /// afterwards ([`begin_open`](Self::begin_open)).
     pub(super) fn begin(&self, moment: &Moment<'_>) -> BodyState {
         let warm_up = self.actor.modifiers.iter().map(|m| m.warm_up_secs()).fold(0.0, f64::max);
         let ticks = (warm_up * f64::from(TICKS_PER_SECOND)).ceil() as u32;
@@ -243,7 +176,11 @@ impl Cast {
         let slots = self.actor.modifiers.iter().zip(&self.prepared).map(begin).collect();
         let mut state = BodyState { slots, bones };
         for k in 1..=ticks {
-            self.step(&mut state, &at(k), dt_secs, 0);
+            let moment = at(k);
+            let mut carried = self.carried(&state.bones, moment.secs);
+            for (i, slot) in state.slots.iter_mut().enumerate() {
+                self.step_listed(i, slot, (&moment, dt_secs, 0), &mut carried);
+            }
         }
         state
     }
@@ -257,72 +194,85 @@ impl Cast {
         }
     }
 
-    /// Advances the memories by `dt_secs`, to the moment; the bones have moved already. Returns where
-    /// that carries the joints.
+    /// Advances the memories, to the moment; the bones have moved already. Returns where that carries the
+    /// joints.
     pub(super) fn step(
         &self,
         state: &mut BodyState,
-        moment: &Moment<'_>,
-        dt_secs: f64,
-        tick: u64,
-    ) -> Vec<Mat4> {
-        let mut carried = self.carried(&state.bones, moment.secs);
-        let prepared = self.actor.modifiers.iter().zip(&self.prepared);
-        for ((modifier, prepared), slot) in prepared.zip(&mut state.slots) {
-            if slot.frozen.is_some() {
-                continue;
-            }
-            let (before, carried_before) = (slot.memory.clone(), carried.clone());
-            let stage = self.stage(moment, prepared);
-            if !modifier.step(&stage, &mut slot.memory, dt_secs, &mut carried) {
-                *slot = Slot { memory: before, frozen: Some(tick) };
-                carried = carried_before;
+        beat: &Beat<'_>,
+    ) -> Result<Vec<Mat4>, FrameError> {
+        let mut carried = self.carried(&state.bones, beat.moment.secs);
+        for i in self.order() {
+            let slot = &mut state.slots[i];
+            match self.open[i] {
+                Some(_) => self.step_open(i, slot, beat, &mut carried)?,
+                None => {
+                    let step = (&beat.moment, beat.dt_secs, beat.tick);
+                    self.step_listed(i, slot, step, &mut carried);
+                }
             }
         }
-        carried.joints
+        Ok(carried.joints)
+    }
+
+    /// Advances a modifier that is no kind of the registry: to a moment, by seconds, in a tick.
+    fn step_listed(
+        &self,
+        i: usize,
+        slot: &mut Slot,
+        (moment, dt_secs, tick): (&Moment<'_>, f64, u64),
+        carried: &mut Carried,
+    ) {
+        if slot.frozen.is_some() || self.open[i].is_some() {
+            return;
+        }
+        let (before, carried_before) = (slot.memory.clone(), carried.clone());
+        let stage = self.stage(moment, &self.prepared[i]);
+        if !self.actor.modifiers[i].step(&stage, &mut slot.memory, dt_secs, carried) {
+            *slot = Slot { memory: before, frozen: Some(tick) };
+            *carried = carried_before;
+        }
     }
 
     /// Where the vertices are, given the memories.
     pub(super) fn deform(
         &self,
+        number: usize,
         state: &BodyState,
-        moment: &Moment<'_>,
-        run: &Run<'_>,
-    ) -> Result<Deformed, Cancelled> {
-        let mut pose = self.pose(moment.secs);
-        for modifier in &self.actor.modifiers {
-            modifier.pose(&self.body, moment, &mut pose);
-        }
+        beat: &Beat<'_>,
+    ) -> Result<Deformed, FrameError> {
+        let (moment, run) = (&beat.moment, beat.run);
+        let pose = self.full_pose(moment);
         let joints = self.matrices(&pose, &state.bones, moment.secs);
-        let mut warnings = Vec::new();
-        let positions = self.skin(&pose, &joints, &mut warnings, run)?;
-        let guides = Guides::default();
-        let secondary = Vec::new();
-        let mut deformed = Deformed { positions, warnings, secondary, guides, volume_before: None };
+        let mut deformed = Deformed {
+            number,
+            shape: Shape { topology: self.topology.clone(), ..Shape::default() },
+            warnings: Vec::new(),
+            figures: Vec::new(),
+            secondary: Vec::new(),
+            guides: Guides::default(),
+            volume_before: None,
+        };
+        let bound = self.bound(&pose, state, beat, &mut deformed)?;
+        deformed.shape.positions = self.skin(bound, &joints, &mut deformed.warnings, run)?;
         let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
         // Where the first joint is after each modifier.
         let mut firsts = Vec::with_capacity(self.prepared.len());
-        let prepared = self.actor.modifiers.iter().zip(&self.prepared);
-        for (number, ((modifier, prepared), slot)) in (1..).zip(prepared.zip(&state.slots)) {
+        for (i, slot) in state.slots.iter().enumerate() {
             run.check()?;
-            let stage = self.stage(moment, prepared);
-            let positions = &mut deformed.positions;
             let before = carried.joints.first().copied();
-            deformed.guides.add_springs(prepared, &slot.memory, &carried.joints);
-            let outcome = modifier.deform(&stage, &slot.memory, &mut carried, positions, run);
+            match (&self.open[i], &slot.memory) {
+                (None, _) => self.deform_listed(i, slot, beat, &mut carried, &mut deformed),
+                (Some(open), Memory::Open(state)) if open.stage == modifier::Stage::World => {
+                    self.deform_open(i, state, beat, &mut carried, &mut deformed)?;
+                }
+                (Some(_), _) => {}
+            }
             let after = carried.joints.first().copied();
             deformed.guides.carry(before, after);
             firsts.push(after);
-            let frozen = slot.frozen.map(|tick| format!("not finite at tick {tick}, frozen"));
-            let (name, kind) = (&self.actor.name, modifier.kind());
-            let warning = |what| format!("asset '{name}', modifier {number} ({kind}): {what}");
-            deformed.warnings.extend(outcome.warning.into_iter().chain(frozen).map(warning));
-            deformed.secondary.extend(outcome.secondary);
-            if number == self.actor.modifiers.len() {
-                deformed.volume_before = outcome.volume_before;
-            } else if let Some(before) = outcome.volume_before {
-                let after = volume(&deformed.positions, &self.body.mesh.triangles, run);
-                deformed.tell_flesh(before, after);
+            if let Some(tick) = slot.frozen {
+                self.warn(i, &format!("not finite at tick {tick}, frozen"), &mut deformed);
             }
         }
         deformed.guides.arrive(carried.joints, &firsts);
@@ -330,22 +280,71 @@ impl Cast {
         Ok(deformed)
     }
 
+    /// Carries out a modifier that is no kind of the registry.
+    fn deform_listed(
+        &self,
+        i: usize,
+        slot: &Slot,
+        beat: &Beat<'_>,
+        carried: &mut Carried,
+        deformed: &mut Deformed,
+    ) {
+        let modifier = &self.actor.modifiers[i];
+        let vertices = deformed.shape.positions.len();
+        if !modifier.takes_any_shape() && vertices != self.body.mesh.positions.len() {
+            let what = "a modifier before it changed the vertices; left out of this frame";
+            return self.warn(i, what, deformed);
+        }
+        let stage = self.stage(&beat.moment, &self.prepared[i]);
+        deformed.guides.add_springs(&self.prepared[i], &slot.memory, &carried.joints);
+        let positions = &mut deformed.shape.positions;
+        let outcome = modifier.deform(&stage, &slot.memory, carried, positions, beat.run);
+        if let Some(what) = outcome.warning {
+            self.warn(i, &what, deformed);
+        }
+        deformed.secondary.extend(outcome.secondary);
+        if i + 1 == self.actor.modifiers.len() {
+            deformed.volume_before = outcome.volume_before;
+        } else if let Some(before) = outcome.volume_before {
+            let Shape { positions, topology, .. } = &deformed.shape;
+            let after = volume(positions, topology.triangles(), beat.run);
+            deformed.tell_flesh(before, after);
+        }
+    }
+
+    fn warn(&self, i: usize, what: &str, deformed: &mut Deformed) {
+        let (name, kind) = (&self.actor.name, self.actor.modifiers[i].kind());
+        let warning = format!("asset '{name}', modifier {} ({kind}): {what}", i + 1);
+        deformed.warnings.push(warning);
+    }
+
+    /// The pose of the skeleton and the morph targets, as modifiers leave it.
+    pub(super) fn full_pose(&self, moment: &Moment<'_>) -> Pose {
+        let mut pose = self.pose(moment.secs);
+        for modifier in &self.actor.modifiers {
+            modifier.pose(&self.body, moment, &mut pose);
+        }
+        pose
+    }
+
     fn stage<'a>(&'a self, moment: &Moment<'a>, prepared: &'a Prepared) -> Stage<'a> {
         Stage { moment: *moment, body: &self.body, prepared }
     }
 
-    /// The body moved by its skeleton, with its volume kept if a modifier says so.
+    /// Bound vertices moved by the skeleton, with the volume kept if a modifier says so.
     fn skin(
         &self,
-        pose: &Pose,
+        bound: Cow<'_, [Vec3]>,
         matrices: &[Mat4],
         warnings: &mut Vec<String>,
         run: &Run<'_>,
-    ) -> Result<Vec<Vec3>, Cancelled> {
+    ) -> Result<Vec<Vec3>, FrameError> {
         let Some((number, solver)) = &self.solver else {
-            return Ok(self.body.skin(pose, matrices, self.skinning(), run));
+            return Ok(self.body.skin_bound(&bound, matrices, self.skinning(), run));
         };
-        let skinned = solver.pose(&self.body, pose, matrices, self.skinning(), run)?;
+        // Inside the pool from the first to the last: a pose is many small pieces of work.
+        let skinned =
+            run.install(|| solver.pose_bound(&self.body, bound, matrices, self.skinning(), run))?;
         let name = &self.actor.name;
         let told = skinning::warnings(solver, &skinned.report);
         warnings.extend(
@@ -354,14 +353,15 @@ impl Cast {
         Ok(skinned.positions)
     }
 
-    /// Puts vertices that are not finite back where they rest.
+    /// Puts vertices that are not finite back where they rest; those of a generator, which rest nowhere, at the
+    /// origin.
     fn freeze_vertices(&self, deformed: &mut Deformed) {
         let mut frozen = 0;
         let mut first = None;
-        let positions = deformed.positions.iter_mut();
-        for (i, (x, rest)) in positions.zip(&self.rest.meshes[0].positions).enumerate() {
+        let rest = &self.rest.meshes[0].positions;
+        for (i, x) in deformed.shape.positions.iter_mut().enumerate() {
             if !x.is_finite() {
-                *x = *rest;
+                *x = rest.get(i).copied().unwrap_or_default();
                 frozen += 1;
                 first.get_or_insert(i);
             }
@@ -529,7 +529,7 @@ impl Drive {
 fn with_tools(actor: &Actor, load: Load<'_>, run: &Run<'_>) -> Result<Actor, PlayerError> {
     let mut actor = actor.clone();
     for (i, modifier) in actor.modifiers.iter_mut().enumerate() {
-        let kind = modifier.kind();
+        let kind = modifier.kind().to_owned();
         let loaded =
             modifier.load(&mut |source| Ok(Body::from_asset(&load(source)?)?.rest_mesh(run)));
         loaded.map_err(|error| PlayerError::Modifier {
@@ -557,7 +557,7 @@ fn finer(
         let wrong = |what: String| PlayerError::Modifier {
             asset: actor.name.clone(),
             number: i + 1,
-            kind: modifier.kind(),
+            kind: modifier.kind().to_owned(),
             what,
         };
         if i > 0 || !matches!(actor.motion, Motion::Still) {
@@ -584,7 +584,7 @@ fn solver(
             let wrong = |e: skinning::Error| PlayerError::Modifier {
                 asset: actor.name.clone(),
                 number: i + 1,
-                kind: modifier.kind(),
+                kind: modifier.kind().to_owned(),
                 what: e.to_string(),
             };
             return Solver::new(body, params, run).map(|s| Some((i + 1, s))).map_err(wrong);

@@ -8,8 +8,7 @@
 //! assert!(!Clock { start: 0.0, fps: 25.0 }.frame(1).on_tick);
 //! ```
 
-/// How many times a second what has a memory is simulated.
-pub const TICKS_PER_SECOND: u32 = 120;
+pub use crate::modifier::TICKS_PER_SECOND;
 
 /// A frame is on a tick if it is no farther from it than this, in ticks.
 const ON_TICK: f64 = 1e-6;

@@ -2,6 +2,7 @@
 
 use glam::{DMat4, Mat4, Vec3};
 
+use crate::modifier::Overlay;
 use crate::rig::Body;
 use crate::scene::modifier::{Memory, Prepared};
 
@@ -14,6 +15,8 @@ pub struct Guides {
     pub springs: Vec<Spring>,
     /// For each modifier, how those after it carry the space it works in: from there to the world.
     pub onward: Vec<Mat4>,
+    /// What modifiers show beside the surface.
+    pub overlays: Vec<Overlay>,
 }
 
 /// A mass on its spring.

@@ -18,8 +18,8 @@
 //! Ticks are the work of one thread, more or less, and vertices that of all: while a frame is deformed
 //! the ticks of the next one are simulated, if frames are asked for in order.
 //!
-//! A tick cannot fail. What goes non-finite is frozen where it last was sound, and named in the
-//! [`Report`].
+//! What goes non-finite in a tick is frozen where it last was sound, and named in the [`Report`]. Only what a modifier
+//! reads on the way (a level of a recorded flow) can make a frame fail.
 //!
 //! # Example
 //!
@@ -51,30 +51,34 @@
 mod arena;
 mod cast;
 pub mod clock;
+mod error;
 mod fingerprint;
 mod guide;
+mod open;
 mod parting;
 mod resample;
 pub mod source;
 pub mod state;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::mesh::shading::Buffers;
+use crate::mesh::shading::{Buffers, Shading};
 use crate::mesh::volume::{centroid, volume};
+use crate::mesh::{Attributes, Shape, Topology};
+use crate::modifier::{Figure, Obstacles, Registry};
 use crate::rig::collider::{Collider, Place};
 use crate::rig::contact::{self, Contacts};
-use crate::run::Cancelled;
 use crate::scene::modifier::Moment;
 use crate::scene::{Folder, Scene, Source};
 use crate::{Asset, Run, secondary};
 
-pub use cast::{Cast, PlayerError};
+pub use cast::Cast;
 pub use clock::{Clock, TICKS_PER_SECOND, When};
+pub use error::{FrameError, PlayerError, Unreadable};
 pub use guide::{Guides, Spring};
 pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
@@ -82,6 +86,7 @@ pub use state::{BodyState, Slot, State};
 use arena::Arena;
 use cast::Deformed;
 use fingerprint::Sources;
+use open::{Beat, Opening};
 use state::Snapshots;
 
 /// Bodies that one task simulates.
@@ -128,6 +133,10 @@ pub struct Frame {
 pub struct BodyFrame {
     /// Where its vertices are.
     pub positions: Vec<Vec3>,
+    /// How they hang together: that of the frame before, unless a modifier changes it.
+    pub topology: Arc<Topology>,
+    /// Named values that modifiers give the vertices.
+    pub channels: Attributes,
     /// Unit normals of the deformed surface, weighted by angle.
     pub normals: Vec<Vec3>,
     /// What moves it, for pictures.
@@ -148,6 +157,9 @@ pub struct Report {
     /// For each body, what was done about contacts.
     #[serde(default)]
     pub contacts: Vec<contact::Report>,
+    /// What modifiers tell, in the order of bodies and modifiers.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
 }
 
 impl Player {
@@ -163,13 +175,29 @@ impl Player {
         load: Load<'_>,
         run: &Run<'_>,
     ) -> Result<Self, PlayerError> {
+        Self::with_registry(scene, &Registry::default(), folder, load, run)
+    }
+
+    /// As [`new`](Self::new), with the kinds of modifiers of `registry`.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_registry(
+        scene: &Scene,
+        registry: &Registry,
+        folder: &Folder<'_>,
+        load: Load<'_>,
+        run: &Run<'_>,
+    ) -> Result<Self, PlayerError> {
         let mut cast = Vec::with_capacity(scene.assets.len());
         let (mut sources, files) = (Sources::default(), Mutex::default());
         let folder = &folder.noting(&files);
+        let opening = Opening { scene, registry, folder, run };
         let mut load = |source: &Source| load(source).inspect(|asset| sources.add(asset));
         for actor in &scene.assets {
             run.check()?;
-            cast.push(Cast::new(actor, folder, &mut load, run)?);
+            cast.push(Cast::new(actor, &opening, &mut load)?);
         }
         let clock = Clock { start: scene.time.start, fps: scene.time.fps };
         let first = moment(scene, clock.start);
@@ -177,6 +205,18 @@ impl Player {
         let arena = Arena::new(scene, &cast, folder, &mut load)?;
         sources.files = files.into_inner().unwrap_or_default();
         let mut state = State { tick: 0, bodies, contacts: Contacts::default() };
+        let places = arena.places(&cast, &state, clock.start);
+        let obstacles = Obstacles { colliders: arena.colliders(), places: &places };
+        let start = Beat {
+            moment: first,
+            tick: 0,
+            tick_secs: clock.start,
+            dt_secs: 0.0,
+            whole: true,
+            obstacles,
+            run,
+        };
+        cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_open(body, &start));
         let joints: Vec<Vec<Mat4>> = cast
             .iter()
             .zip(&state.bodies)
@@ -260,7 +300,11 @@ impl Player {
         if !state.fits(&self.state) {
             return Err(WrongState);
         }
-        (self.state, self.ahead) = (state.clone(), None);
+        let adopt = |(cast, body): (&Cast, &BodyState)| cast.adopt(body);
+        let bodies = self.cast.iter().zip(&state.bodies).map(adopt).collect::<Option<_>>();
+        let bodies = bodies.ok_or(WrongState)?;
+        self.state = State { tick: state.tick, bodies, contacts: state.contacts.clone() };
+        self.ahead = None;
         Ok(())
     }
 
@@ -268,8 +312,9 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// [`Cancelled`] when the caller asked to stop; the player can be used again.
-    pub fn frame(&mut self, i: u32, run: &Run<'_>) -> Result<Frame, Cancelled> {
+    /// [`FrameError`] when the caller asked to stop, or something on the way cannot be read; the player can be used
+    /// again.
+    pub fn frame(&mut self, i: u32, run: &Run<'_>) -> Result<Frame, FrameError> {
         let shown = Shown { shaded: true, next: self.tick_after(i, run) };
         self.play(self.clock.frame(i), shown, run)
     }
@@ -279,7 +324,7 @@ impl Player {
         &mut self,
         i: u32,
         run: &Run<'_>,
-    ) -> Result<Frame, Cancelled> {
+    ) -> Result<Frame, FrameError> {
         let shown = Shown { shaded: false, next: self.tick_after(i, run) };
         self.play(self.clock.frame(i), shown, run)
     }
@@ -288,8 +333,8 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// [`Cancelled`] when the caller asked to stop; the player can be used again.
-    pub fn at(&mut self, secs: f64, run: &Run<'_>) -> Result<Frame, Cancelled> {
+    /// As [`frame`](Self::frame).
+    pub fn at(&mut self, secs: f64, run: &Run<'_>) -> Result<Frame, FrameError> {
         self.play(self.clock.time(secs), Shown { shaded: true, next: None }, run)
     }
 
@@ -302,19 +347,25 @@ impl Player {
         (in_order && is_free && next < self.frames()).then(|| self.clock.frame(next).tick)
     }
 
-    fn play(&mut self, when: When, shown: Shown, run: &Run<'_>) -> Result<Frame, Cancelled> {
+    fn play(&mut self, when: When, shown: Shown, run: &Run<'_>) -> Result<Frame, FrameError> {
         // All of it in one place: a frame has many short pieces of parallel work.
         run.install(|| self.play_inside(when, shown, run))
     }
 
-    fn play_inside(&mut self, when: When, shown: Shown, run: &Run<'_>) -> Result<Frame, Cancelled> {
+    fn play_inside(
+        &mut self,
+        when: When,
+        shown: Shown,
+        run: &Run<'_>,
+    ) -> Result<Frame, FrameError> {
         let steps = self.simulate_to(when.tick, run)?;
         let mut report = Report { steps, ..Report::default() };
         let mut between = None;
         if !when.on_tick {
             let rest_secs = when.secs - self.clock.tick_secs(when.tick);
             let state = between.insert(self.state.clone());
-            self.advance(state, when.secs, rest_secs, when.tick, run);
+            let part = Step { secs: when.secs, dt_secs: rest_secs, tick: when.tick, whole: false };
+            self.advance(state, &part, run)?;
         }
         let state = between.as_ref().unwrap_or(&self.state);
         let colliders = self.arena.places(&self.cast, state, when.secs);
@@ -329,9 +380,10 @@ impl Player {
         self.ahead = ahead;
         let mut bodies = Vec::with_capacity(self.cast.len());
         for played in played {
-            let Played { body, volume_error, warnings, secondary, contact } = played?;
+            let Played { body, volume_error, warnings, figures, secondary, contact } = played?;
             report.volume_errors.push(volume_error);
             report.warnings.extend(warnings);
+            report.figures.extend(figures);
             report.secondary.push(secondary);
             report.contacts.push(contact);
             bodies.push(body);
@@ -339,26 +391,39 @@ impl Player {
         Ok(Frame { secs: when.secs, bodies, colliders, report })
     }
 
-    fn play_body(&self, i: usize, shot: &Shot<'_>, run: &Run<'_>) -> Result<Played, Cancelled> {
+    fn play_body(&self, i: usize, shot: &Shot<'_>, run: &Run<'_>) -> Result<Played, FrameError> {
         run.check()?;
         let (cast, state) = (&self.cast[i], &shot.state.bodies[i]);
-        let moment = self.moment(shot.secs);
-        let mut deformed = cast.deform(state, &moment, run)?;
+        let beat = Beat {
+            moment: self.moment(shot.secs),
+            tick: shot.state.tick,
+            tick_secs: self.clock.tick_secs(shot.state.tick),
+            dt_secs: 0.0,
+            whole: true,
+            obstacles: Obstacles { colliders: self.colliders(), places: shot.colliders },
+            run,
+        };
+        let mut deformed = cast.deform(i, state, &beat)?;
         run.check()?;
         let contacts = &shot.state.contacts;
-        let triangles = &cast.body.mesh.triangles;
-        let touches = contacts.touch(i as u32);
-        let untouched = touches.then(|| deformed.positions.clone());
-        let positions = &mut deformed.positions;
-        let mut contact = self.arena.give_way(i, contacts, shot.colliders, positions, run);
+        let topology = deformed.shape.topology.clone();
+        // Contacts know the body by its own vertices.
+        let is_own = deformed.shape.positions.len() == cast.body.mesh.positions.len();
+        let touches = is_own && contacts.touch(i as u32);
+        let untouched = touches.then(|| deformed.shape.positions.clone());
+        let positions = &mut deformed.shape.positions;
+        let mut contact = match is_own {
+            true => self.arena.give_way(i, contacts, shot.colliders, positions, run),
+            false => contact::Report::default(),
+        };
         deformed.warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
         }));
         run.check()?;
         let untouched = untouched.filter(|_| contact.moves());
         let ((normals, now), before) = run.join(
-            || self.shade(cast, &deformed.positions, shot.shaded, run),
-            || untouched.map(|positions| volume(&positions, triangles, run)),
+            || self.shade(cast, &deformed.shape, shot.shaded, run),
+            || untouched.map(|positions| volume(&positions, topology.triangles(), run)),
         );
         if let Some(before_flesh) = deformed.volume_before {
             deformed.tell_flesh(before_flesh, before.unwrap_or(now));
@@ -368,25 +433,24 @@ impl Player {
         }
         deformed.warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
-        let Deformed { positions, warnings, secondary, guides, .. } = deformed;
-        let body = BodyFrame { positions, normals, guides };
-        Ok(Played { body, volume_error, warnings, secondary, contact })
+        let Deformed { shape, warnings, figures, secondary, guides, .. } = deformed;
+        let Shape { topology, positions, channels } = shape;
+        let body = BodyFrame { positions, topology, channels, normals, guides };
+        Ok(Played { body, volume_error, warnings, figures, secondary, contact })
     }
 
     /// The normals of a body, if they are wanted, and its volume.
-    fn shade(
-        &self,
-        cast: &Cast,
-        positions: &[Vec3],
-        shaded: bool,
-        run: &Run<'_>,
-    ) -> (Vec<Vec3>, f64) {
+    fn shade(&self, cast: &Cast, shape: &Shape, shaded: bool, run: &Run<'_>) -> (Vec<Vec3>, f64) {
+        let (positions, triangles) = (&shape.positions[..], shape.topology.triangles());
         if !shaded {
-            return (Vec::new(), volume(positions, &cast.body.mesh.triangles, run));
+            return (Vec::new(), volume(positions, triangles, run));
         }
+        let is_own = Arc::ptr_eq(&shape.topology, &cast.topology);
+        let other = (!is_own).then(|| Shading::new(positions.len(), triangles));
+        let shading = other.as_ref().unwrap_or(&cast.shading);
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         let mut buffers = spare.unwrap_or_default();
-        cast.shading.normals(positions, &mut buffers, run);
+        shading.normals(positions, &mut buffers, run);
         let shaded = (buffers.take_normals(), buffers.volume(centroid(positions, run)));
         if let Ok(mut spare) = self.spare.lock() {
             spare.push(buffers);
@@ -394,19 +458,31 @@ impl Player {
         shaded
     }
 
-    /// Moves a state on by `dt_secs`, to `secs`: rigid bodies, then modifiers, then contacts.
-    fn advance(&self, state: &mut State, secs: f64, dt_secs: f64, tick: u64, run: &Run<'_>) {
+    /// Moves a state on: rigid bodies, then modifiers, then contacts.
+    fn advance(&self, state: &mut State, step: &Step, run: &Run<'_>) -> Result<(), FrameError> {
+        let Step { secs, dt_secs, tick, whole } = *step;
         self.arena.fall(&self.cast, state, secs, dt_secs, tick);
-        let moment = self.moment(secs);
-        let mut moving: Vec<(&mut BodyState, Vec<Mat4>)> =
-            state.bodies.iter_mut().map(|b| (b, Vec::new())).collect();
+        let is_open = self.cast.iter().any(Cast::is_open);
+        let places = if is_open { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
+        let beat = Beat {
+            moment: self.moment(secs),
+            tick,
+            tick_secs: self.clock.tick_secs(tick),
+            dt_secs,
+            whole,
+            obstacles: Obstacles { colliders: self.colliders(), places: &places },
+            run,
+        };
+        let mut moving: Vec<(&mut BodyState, Result<Vec<Mat4>, FrameError>)> =
+            state.bodies.iter_mut().map(|b| (b, Ok(Vec::new()))).collect();
         run.for_each_piece(&mut moving, BODIES_A_TASK, |start, moving| {
             for (i, (state, joints)) in (start..).zip(moving) {
-                *joints = self.cast[i].step(state, &moment, dt_secs, tick);
+                *joints = self.cast[i].step(state, &beat);
             }
         });
-        let joints: Vec<Vec<Mat4>> = moving.into_iter().map(|m| m.1).collect();
+        let joints = moving.into_iter().map(|m| m.1).collect::<Result<Vec<Vec<Mat4>>, _>>()?;
         self.arena.touch(&self.cast, state, &joints, secs);
+        Ok(())
     }
 
     fn moment(&self, secs: f64) -> Moment<'_> {
@@ -414,7 +490,7 @@ impl Player {
     }
 
     /// Brings the state to a tick; returns how many ticks that took.
-    fn simulate_to(&mut self, tick: u64, run: &Run<'_>) -> Result<u64, Cancelled> {
+    fn simulate_to(&mut self, tick: u64, run: &Run<'_>) -> Result<u64, FrameError> {
         let nearest = self.snapshots.before(tick);
         if self.state.tick > tick || self.state.tick < nearest.tick {
             self.state = nearest.clone();
@@ -422,16 +498,27 @@ impl Player {
         let from = self.state.tick;
         if let Some(ahead) = self.ahead.take().filter(|s| s.tick > from && s.tick <= tick) {
             self.state = ahead;
-            self.snapshots.keep(&self.state);
+            self.keep_snapshot();
         }
         while self.state.tick < tick {
             run.check()?;
+            // Taken, not cloned: what no snapshot holds has one owner, and its tick copies nothing.
             let mut state = std::mem::take(&mut self.state);
-            self.tick(&mut state, run);
-            self.state = state;
-            self.snapshots.keep(&self.state);
+            let done = self.tick(&mut state, run);
+            // A tick that failed may have moved some bodies and not others.
+            self.state = if done.is_ok() { state } else { self.snapshots.before(from).clone() };
+            done?;
+            self.keep_snapshot();
         }
         Ok(tick - from)
+    }
+
+    /// Keeps the state if a snapshot is due.
+    fn keep_snapshot(&mut self) {
+        let (state, cast) = (&self.state, &self.cast);
+        self.snapshots.keep(state, || {
+            cast.iter().zip(&state.bodies).map(|(cast, body)| cast.size(body)).sum()
+        });
     }
 
     /// The state at a later tick; `None` if the caller asked to stop.
@@ -439,23 +526,36 @@ impl Player {
         let mut state = self.state.clone();
         while state.tick < tick {
             run.check().ok()?;
-            self.tick(&mut state, run);
+            self.tick(&mut state, run).ok()?;
         }
         Some(state)
     }
 
     /// Moves a state on by one tick.
-    fn tick(&self, state: &mut State, run: &Run<'_>) {
+    fn tick(&self, state: &mut State, run: &Run<'_>) -> Result<(), FrameError> {
         let next = state.tick + 1;
-        let (secs, dt) = (self.clock.tick_secs(next), 1.0 / f64::from(TICKS_PER_SECOND));
-        self.advance(state, secs, dt, next, run);
+        let (secs, dt_secs) = (self.clock.tick_secs(next), 1.0 / f64::from(TICKS_PER_SECOND));
+        self.advance(state, &Step { secs, dt_secs, tick: next, whole: true }, run)?;
         state.tick = next;
+        Ok(())
     }
 }
 
 /// When, and seen from the scene's camera.
 fn moment(scene: &Scene, secs: f64) -> Moment<'_> {
     Moment { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
+}
+
+/// How far a state is moved on.
+struct Step {
+    /// To this time.
+    secs: f64,
+    /// By so much.
+    dt_secs: f64,
+    /// The tick that this is, or the last one before.
+    tick: u64,
+    /// Whether it is a tick.
+    whole: bool,
 }
 
 /// What is wanted of a frame.
@@ -472,6 +572,7 @@ struct Played {
     body: BodyFrame,
     volume_error: Option<f64>,
     warnings: Vec<String>,
+    figures: Vec<Figure>,
     secondary: Vec<secondary::Report>,
     contact: contact::Report,
 }

@@ -135,12 +135,14 @@ impl<'a> Stock<'a> {
     fn obstacle(&self, k: usize) -> Option<&'static str> {
         let asset = &self.assets[k].1;
         let instances = asset.nodes.iter().filter(|node| node.mesh.is_some()).count();
-        let whole = |m: &Modifier| matches!(m, Modifier::Sculpt(_) | Modifier::Skinning(_));
+        let whole = |m: &Modifier| {
+            matches!(m, Modifier::Sculpt(_) | Modifier::Skinning(_) | Modifier::Open(_))
+        };
         if asset.meshes.len() != 1 || instances > 1 {
             return Some("it has several meshes; join them first");
         }
         let needs_surface = self.actors(k).any(|(_, actor)| actor.modifiers.iter().any(whole));
-        needs_surface.then_some("sculpt and skinning need its whole surface")
+        needs_surface.then_some("a modifier of it (sculpt, skinning, …) needs its whole surface")
     }
 
     /// Where points beside a mesh go, in some frames of all its actors.

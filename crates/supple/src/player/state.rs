@@ -57,8 +57,9 @@ impl State {
     }
 }
 
-/// So many states are kept; when there are more, every other one goes.
+/// So many states are kept, in so many bytes; when there is more, every other one goes.
 const KEPT: usize = 256;
+const BYTES: usize = 256 << 20;
 
 /// States on the way, for going backwards.
 #[derive(Clone, Debug)]
@@ -67,11 +68,13 @@ pub(super) struct Snapshots {
     states: Vec<State>,
     /// Ticks from one to the next.
     spacing: u64,
+    /// Bytes of all of them, about.
+    bytes: usize,
 }
 
 impl Snapshots {
     pub(super) fn new(start: State) -> Self {
-        Self { states: vec![start], spacing: 30 }
+        Self { states: vec![start], spacing: 30, bytes: 0 }
     }
 
     /// The latest state that is not after a tick.
@@ -80,20 +83,22 @@ impl Snapshots {
         &self.states[next.saturating_sub(1)]
     }
 
-    /// Keeps a state if one is due.
-    pub(super) fn keep(&mut self, state: &State) {
+    /// Keeps a state, of so many bytes, if one is due.
+    pub(super) fn keep(&mut self, state: &State, bytes: impl FnOnce() -> usize) {
         let last = self.states[self.states.len() - 1].tick;
-        if state.tick < last + self.spacing {
+        if state.tick < last.saturating_add(self.spacing) {
             return;
         }
         self.states.push(state.clone());
-        if self.states.len() > KEPT {
+        self.bytes += bytes();
+        if self.states.len() > KEPT || self.bytes > BYTES {
             let mut i = 0;
             self.states.retain(|_| {
                 i += 1;
                 i % 2 == 1
             });
-            self.spacing *= 2;
+            self.bytes /= 2;
+            self.spacing = self.spacing.saturating_mul(2);
         }
     }
 }
@@ -107,12 +112,28 @@ mod tests {
         let at = |tick| State { tick, ..State::default() };
         let mut snapshots = Snapshots::new(at(0));
         for tick in 1..100_000 {
-            snapshots.keep(&at(tick));
+            snapshots.keep(&at(tick), || 100);
         }
         assert!(snapshots.states.len() <= KEPT + 1, "{}", snapshots.states.len());
         for tick in [0, 1, 29, 5000, 99_999] {
             let near = snapshots.before(tick).tick;
             assert!(near <= tick && tick - near <= 2 * snapshots.spacing, "{near} for {tick}");
         }
+    }
+
+    #[test]
+    fn large_states_are_kept_within_their_bytes() {
+        let at = |tick| State { tick, ..State::default() };
+        let mut snapshots = Snapshots::new(at(0));
+        for tick in 1..10_000 {
+            snapshots.keep(&at(tick), || BYTES / 10);
+            assert!(snapshots.states.len() <= 11, "at {tick}: {}", snapshots.states.len());
+        }
+        assert!(snapshots.states.len() > 4, "some are kept: {}", snapshots.states.len());
+        for tick in 10_000..20_000 {
+            snapshots.keep(&at(tick), || 2 * BYTES);
+            assert!(snapshots.bytes <= 2 * BYTES, "none that is too large");
+        }
+        assert_eq!(snapshots.before(29).tick, 0, "the first one stays");
     }
 }

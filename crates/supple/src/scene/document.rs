@@ -4,18 +4,23 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops;
 
+use schemars::Schema;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{Folder, Problem, Tracks, Unit};
+use crate::modifier::Registry;
 pub(super) use crate::modifier::read::suggest;
+use crate::modifier::read::{Formats, Reader};
 
 /// A document being read, and what its parts must know of each other.
 pub(super) struct Document<'a> {
     pub(super) text: &'a str,
     /// Where files are looked for; `None` leaves them unchecked.
     pub(super) folder: Option<&'a Folder<'a>>,
+    /// The kinds of modifiers it may name, beside those of [`Modifier`](super::Modifier).
+    pub(super) registry: &'a Registry,
     /// Frames a second, for times given in frames.
     pub(super) fps: Cell<f64>,
     /// The tracks that parameters may name.
@@ -113,8 +118,27 @@ impl<'a> Table<'a> {
         T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.explain(&error))
     }
 
+    /// The table as a schema wants it, but for the key `apart`: keys known, units converted, numbers in range.
+    pub(super) fn checked(&self, apart: &str, schema: &Schema) -> Result<toml::Table, Problem> {
+        let document = self.document;
+        let others = self.table.clone().into_iter().filter(|(key, _)| key.get_ref() != apart);
+        let table: DeTable<'_> = others.collect();
+        let value = Spanned::new(self.span.clone(), DeValue::Table(table));
+        let reader = Reader {
+            text: document.text,
+            fps: document.fps.get(),
+            tracks: &document.tracks.borrow(),
+            formats: document.folder.map(|folder| folder as &dyn Formats),
+        };
+        let path = self.what.trim_matches(['[', ']']);
+        match reader.checked(path, &value, schema)? {
+            toml::Value::Table(table) => Ok(table),
+            _ => Ok(toml::Table::new()),
+        }
+    }
+
     /// What a parser says, in the words of this document.
-    fn explain(&self, error: &toml::de::Error) -> Problem {
+    pub(super) fn explain(&self, error: &toml::de::Error) -> Problem {
         let span = error.span().unwrap_or(self.span.clone());
         let (what, wanted) = error.message().split_once(", expected ").unwrap_or_default();
         let Some(unknown) = what.strip_prefix("unknown field ") else {

@@ -82,12 +82,13 @@ pub mod collider;
 mod document;
 mod error;
 pub mod folder;
+mod kinds;
 pub mod modifier;
 pub mod motion;
 pub mod path;
 pub mod placement;
 mod starter;
-pub mod track;
+mod track;
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -98,8 +99,10 @@ use toml::de::DeTable;
 use document::{Document, Range, Table};
 
 use crate::io::uri::Policy;
+use crate::modifier::Registry;
 
 pub use crate::modifier::read::Unit;
+pub use crate::modifier::{Ease, Source, Track, Tracks, Value};
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use error::{Problem, SceneError};
@@ -109,7 +112,6 @@ pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
 pub use path::{PathError, PathKey, RigidPath};
 pub use placement::Placement;
 pub use starter::starter;
-pub use track::{Ease, Track, Tracks, Value};
 
 /// The version of the format this library reads and writes.
 pub const VERSION: u32 = 1;
@@ -212,25 +214,6 @@ pub struct Actor {
     /// What happens to it then, in this order.
     #[serde(rename = "modifier", default)]
     pub modifiers: Vec<Modifier>,
-}
-
-/// Where an asset comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Source {
-    /// A file, relative to the scene's folder.
-    File {
-        /// Its name.
-        file: String,
-    },
-    /// A model that Supple makes itself.
-    Zoo {
-        /// Its name in the zoo.
-        zoo: String,
-        /// About how many triangles it should have; its own default otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        triangles: Option<u32>,
-    },
 }
 
 impl Source {
@@ -421,9 +404,23 @@ impl Scene {
     ///
     /// The first [`Problem`] of the document.
     pub fn parse(text: &str, folder: Option<&Folder<'_>>) -> Result<Self, Problem> {
+        Self::parse_with(text, folder, &Registry::default())
+    }
+
+    /// As [`parse`](Self::parse), with the kinds of modifiers of `registry`.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Problem`] of the document.
+    pub fn parse_with(
+        text: &str,
+        folder: Option<&Folder<'_>>,
+        registry: &Registry,
+    ) -> Result<Self, Problem> {
         let document = Document {
             text,
             folder,
+            registry,
             fps: Cell::new(Time::default().fps),
             tracks: RefCell::default(),
         };

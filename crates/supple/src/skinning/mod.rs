@@ -414,24 +414,24 @@ impl Solver {
         run: &Run<'_>,
     ) -> Result<Skinned, Cancelled> {
         // Inside the pool from the first to the last: a pose is many small pieces of work.
-        run.install(|| self.pose_inside(body, pose, matrices, skinning, run))
+        run.install(|| self.pose_bound(body, body.morphed(pose, run), matrices, skinning, run))
     }
 
-    fn pose_inside(
+    /// As [`pose`](Self::pose), for vertices that are bound at `bound`: borrowed if these are the body's own.
+    pub(crate) fn pose_bound(
         &self,
         body: &Body,
-        pose: &Pose,
+        bound: Cow<'_, [Vec3]>,
         matrices: &[Mat4],
         skinning: Skinning,
         run: &Run<'_>,
     ) -> Result<Skinned, Cancelled> {
-        let mut positions = body.skin(pose, matrices, skinning, run);
+        let mut positions = body.skin_bound(&bound, matrices, skinning, run);
         let mut report = Report::default();
         let posed = self.posed(matrices);
         if posed.motions.iter().all(Option::is_none) && !posed.flat.contains(&true) {
             return Ok(Skinned { positions, report });
         }
-        let bound = body.morphed(pose, run);
         let is_morphed = matches!(bound, Cow::Owned(_));
         let course =
             Course { solver: self, posed: &posed, bound: &bound, is_morphed, skinning, run: *run };

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::number::Range;
-use crate::scene::Value;
+use crate::modifier::Value;
 
 /// A number or the name of a track; what may follow a track may be turned while playing.
 impl JsonSchema for Value {

@@ -281,14 +281,33 @@ impl Body {
         skinning: Skinning,
         run: &Run<'_>,
     ) -> Vec<Vec3> {
-        let bound = self.morphed(pose, run);
-        Palette::new(matrices, skinning).positions(&bound, self.weights(), run)
+        self.skin_bound(&self.morphed(pose, run), matrices, skinning, run)
+    }
+
+    /// Where vertices that are bound at `bound` are if the joints move by `matrices`.
+    pub(crate) fn skin_bound(
+        &self,
+        bound: &[Vec3],
+        matrices: &[Mat4],
+        skinning: Skinning,
+        run: &Run<'_>,
+    ) -> Vec<Vec3> {
+        Palette::new(matrices, skinning).positions(bound, self.weights(), run)
     }
 
     /// Where the vertices are bound, morphed as in `pose`: what the joints move.
     #[must_use]
     pub fn morphed(&self, pose: &Pose, run: &Run<'_>) -> Cow<'_, [Vec3]> {
-        let mut bound = Cow::Borrowed(&self.mesh.positions[..]);
+        self.with_morphs(Cow::Borrowed(&self.mesh.positions[..]), pose, run)
+    }
+
+    /// Bound vertices, moved on by the morph targets as in `pose`.
+    pub(crate) fn with_morphs<'a>(
+        &self,
+        mut bound: Cow<'a, [Vec3]>,
+        pose: &Pose,
+        run: &Run<'_>,
+    ) -> Cow<'a, [Vec3]> {
         for (morph, weight) in self.active_morphs(pose) {
             let range = morph.vertices.start as usize..morph.vertices.end as usize;
             let part = &mut bound.to_mut()[range];
@@ -336,6 +355,13 @@ impl Body {
     /// The weights of the body's mesh, which every body has.
     pub(crate) fn weights(&self) -> &SkinWeights {
         self.mesh.skin_weights.as_ref().expect("a body's mesh is bound to its joints")
+    }
+
+    /// The weight of each morph target in a pose.
+    #[must_use]
+    pub fn morph_weights(&self, pose: &Pose) -> Vec<f32> {
+        let weight = |m: &Morph| pose.morph_weights[m.node as usize].get(m.index).copied();
+        self.morphs.iter().map(|m| weight(m).unwrap_or(0.0)).collect()
     }
 
     fn active_morphs<'a>(&'a self, pose: &'a Pose) -> impl Iterator<Item = (&'a Morph, f32)> {

@@ -11,6 +11,9 @@
 //!
 //! What can be worked out once for a body is [`Prepared`] when the scene is opened.
 //!
+//! Kinds of a [`Registry`](crate::modifier::Registry) stand in the same list as [`Modifier::Open`] and are played by
+//! their own [trait](crate::modifier::Modifier).
+//!
 //! ```
 //! use supple::scene::{Modifier, modifier::follow};
 //!
@@ -20,6 +23,7 @@
 
 pub mod follow;
 pub mod morph;
+pub mod open;
 pub mod place;
 pub mod sculpt;
 pub mod secondary;
@@ -32,6 +36,7 @@ use super::document::Table;
 use super::{Problem, Source, Tracks};
 use crate::Run;
 use crate::mesh::TriMesh;
+use crate::modifier::{AnyState, Kind};
 use crate::rig::{Body, Pose};
 use crate::secondary::{Flesh, Report, State};
 
@@ -54,6 +59,9 @@ pub enum Modifier {
     Secondary(secondary::Params),
     /// Keeps its volume while its skeleton moves it.
     Skinning(skinning::Params),
+    /// Whatever a registry knows by this kind.
+    #[serde(untagged)]
+    Open(open::Entry),
 }
 
 /// What a modifier remembers from tick to tick.
@@ -65,14 +73,23 @@ pub enum Memory {
     Follow(follow::Memory),
     /// The masses of `secondary`.
     Secondary(State),
+    /// What a kind of the registry remembers.
+    Open(AnyState),
 }
 
 impl Memory {
+    /// Its bytes, as far as it is one of these kinds.
+    pub(crate) fn size(&self) -> usize {
+        let swings = if let Self::Secondary(state) = self { &state.swings[..] } else { &[] };
+        size_of::<Self>() + size_of_val(swings)
+    }
+
     /// True while every number is finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         match self {
-            Self::Nothing => true,
+            // A kind of the registry says itself when it is not: its tick fails.
+            Self::Nothing | Self::Open(_) => true,
             Self::Follow(memory) => memory.is_finite(),
             Self::Secondary(state) => state.is_finite(),
         }
@@ -149,7 +166,7 @@ pub struct Outcome {
 impl Modifier {
     /// The word for it in a document.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &str {
         match self {
             Self::Place(_) => "place",
             Self::Morph(_) => "morph",
@@ -157,6 +174,7 @@ impl Modifier {
             Self::Sculpt(_) => "sculpt",
             Self::Secondary(_) => "secondary",
             Self::Skinning(_) => "skinning",
+            Self::Open(entry) => &entry.kind,
         }
     }
 
@@ -170,7 +188,12 @@ impl Modifier {
             ("secondary", |t| secondary::Params::read(t).map(Self::Secondary)),
             ("skinning", |t| skinning::read(t).map(Self::Skinning)),
         ];
-        table.need("kind")?.choice(&kinds)?(table)
+        let field = table.need("kind")?;
+        let registry = table.document.registry;
+        let open = |kind: &Kind| (kind.name, open::read as Reader);
+        let known: Vec<(&str, Reader)> =
+            kinds.into_iter().chain(registry.iter().map(open)).collect();
+        field.choice(&known)?(table)
     }
 
     /// Loads the files it names; what it holds afterwards needs none.
@@ -202,15 +225,32 @@ impl Modifier {
                 return params.prepare(body, placement).map(|f| Prepared::Secondary(Box::new(f)));
             }
             Self::Skinning(_) => skinning::check(body)?,
-            Self::Place(_) | Self::Follow(_) => {}
+            // Those of the registry are prepared by the player, which has what they need.
+            Self::Place(_) | Self::Follow(_) | Self::Open(_) => {}
         }
         Ok(Prepared::Nothing)
+    }
+
+    /// Whether it can be applied to other vertices than those of the body: after a modifier that changes them.
+    pub(crate) fn takes_any_shape(&self) -> bool {
+        matches!(self, Self::Place(_) | Self::Follow(_) | Self::Open(_))
     }
 
     /// How long before the scene's start it should begin, in seconds.
     #[must_use]
     pub fn warm_up_secs(&self) -> f64 {
         if let Self::Secondary(params) = self { params.warm_up } else { 0.0 }
+    }
+
+    /// Carries a body on by what it remembers, with no time passing.
+    pub(crate) fn carry(&self, memory: &Memory, moment: &Moment<'_>, carried: &mut Carried) {
+        match (self, memory) {
+            (Self::Place(params), _) => carried.by(params.affine(moment)),
+            (Self::Follow(_), Memory::Follow(memory)) => {
+                carried.by(DAffine3::from_translation(memory.stretch()));
+            }
+            _ => {}
+        }
     }
 
     /// *Move*: changes the pose.
@@ -229,7 +269,14 @@ impl Modifier {
             (Self::Secondary(_), Prepared::Secondary(flesh)) => {
                 return Memory::Secondary(flesh.begin(&carried.joints));
             }
-            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_) | Self::Secondary(_), _) => {}
+            (
+                Self::Morph(_)
+                | Self::Sculpt(_)
+                | Self::Skinning(_)
+                | Self::Secondary(_)
+                | Self::Open(_),
+                _,
+            ) => {}
         }
         Memory::Nothing
     }
@@ -253,7 +300,7 @@ impl Modifier {
                 params.step(stage, state, dt_secs, carried);
                 return state.is_finite();
             }
-            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_), _)
+            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_) | Self::Open(_), _)
             | (Self::Follow(_) | Self::Secondary(_), _) => {}
         }
         carried.is_finite()
@@ -285,7 +332,14 @@ impl Modifier {
             (Self::Secondary(params), Memory::Secondary(state)) => {
                 outcome = params.deform(stage, state, carried, positions, run);
             }
-            (Self::Morph(_) | Self::Skinning(_) | Self::Follow(_) | Self::Secondary(_), _) => {}
+            (
+                Self::Morph(_)
+                | Self::Skinning(_)
+                | Self::Follow(_)
+                | Self::Secondary(_)
+                | Self::Open(_),
+                _,
+            ) => {}
         }
         outcome
     }

@@ -1,0 +1,193 @@
+//! The erased twin of [`Modifier`]: the same without its types, made for every modifier by one implementation.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use glam::DAffine3;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
+
+use super::{Halt, Modifier, Moment, Nature, Overlay, Report};
+use crate::mesh::Shape;
+
+/// What a modifier remembers, whatever its type. Cloning it copies nothing; the first tick after that copies what it
+/// changes.
+///
+/// One that was read from a file is bytes until the player that knows its type takes it
+/// ([`Player::restore`](crate::player::Player::restore)).
+#[derive(Clone)]
+pub struct AnyState(Form);
+
+#[derive(Clone)]
+enum Form {
+    Live(Arc<dyn Remembered>),
+    Saved(Arc<[u8]>),
+}
+
+/// A state of any type.
+trait Remembered: Any + Send + Sync {
+    fn save(&self) -> Result<Vec<u8>, postcard::Error>;
+}
+
+impl<S: Serialize + Send + Sync + 'static> Remembered for S {
+    fn save(&self) -> Result<Vec<u8>, postcard::Error> {
+        postcard::to_stdvec(self)
+    }
+}
+
+impl AnyState {
+    fn new<S: Serialize + Send + Sync + 'static>(state: S) -> Self {
+        Self(Form::Live(Arc::new(state)))
+    }
+
+    fn get<S: 'static>(&self) -> Option<&S> {
+        let Form::Live(state) = &self.0 else { return None };
+        let any: &dyn Any = &**state;
+        any.downcast_ref()
+    }
+
+    /// As [`get`](Self::get), to change it: copied first if a snapshot shares it.
+    fn own<S: Clone + Serialize + Send + Sync + 'static>(&mut self) -> Option<&mut S> {
+        let shared = self.get::<S>()?;
+        let Form::Live(state) = &self.0 else { return None };
+        if Arc::strong_count(state) > 1 {
+            *self = Self::new(shared.clone());
+        }
+        let Form::Live(state) = &mut self.0 else { return None };
+        let any: &mut dyn Any = Arc::get_mut(state)?;
+        any.downcast_mut()
+    }
+
+    fn save(&self) -> Result<Vec<u8>, postcard::Error> {
+        match &self.0 {
+            Form::Live(state) => state.save(),
+            Form::Saved(bytes) => Ok(bytes.to_vec()),
+        }
+    }
+}
+
+impl PartialEq for AnyState {
+    fn eq(&self, other: &Self) -> bool {
+        if let (Form::Live(a), Form::Live(b)) = (&self.0, &other.0)
+            && Arc::ptr_eq(a, b)
+        {
+            return true;
+        }
+        self.save().is_ok_and(|a| other.save().is_ok_and(|b| a == b))
+    }
+}
+
+impl fmt::Debug for AnyState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Form::Live(_) => f.write_str("AnyState"),
+            Form::Saved(bytes) => write!(f, "AnyState of {} bytes", bytes.len()),
+        }
+    }
+}
+
+impl Serialize for AnyState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes = self.save().map_err(ser::Error::custom)?;
+        serializer.serialize_bytes(&bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Form::Saved(Vec::<u8>::deserialize(deserializer)?.into())))
+    }
+}
+
+/// A modifier without its types.
+pub(crate) trait Erased: fmt::Debug + Send + Sync {
+    fn kind(&self) -> &'static str;
+    fn nature(&self) -> &Nature;
+    fn begin(&self, now: &Moment<'_>) -> AnyState;
+    fn tick(&self, now: &Moment<'_>, state: &mut AnyState) -> Result<(), Halt>;
+    fn map(&self, now: &Moment<'_>, state: &AnyState) -> Option<DAffine3>;
+    fn deform(
+        &self,
+        now: &Moment<'_>,
+        state: &AnyState,
+        shape: &mut Shape,
+        report: &mut Report,
+    ) -> Result<(), Halt>;
+    fn overlays(&self, now: &Moment<'_>, state: &AnyState, out: &mut Vec<Overlay>);
+    /// Bytes of a state; `None` for one of another type or size.
+    fn size(&self, state: &AnyState) -> Option<usize>;
+    /// The state as this modifier's own, if it is one; bytes are read.
+    fn adopt(&self, state: &AnyState) -> Option<AnyState>;
+}
+
+/// A modifier with its parameters.
+pub(super) struct Ready<M: Modifier> {
+    pub(super) modifier: M,
+    pub(super) params: M::Params,
+    pub(super) nature: Nature,
+}
+
+impl<M: Modifier> fmt::Debug for Ready<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(M::KIND)
+    }
+}
+
+impl<M: Modifier> Ready<M> {
+    fn of(state: &AnyState) -> &M::State {
+        // The player takes no state that `adopt` has not seen.
+        state.get().expect("a modifier is given its own state")
+    }
+}
+
+impl<M: Modifier> Erased for Ready<M> {
+    fn kind(&self) -> &'static str {
+        M::KIND
+    }
+
+    fn nature(&self) -> &Nature {
+        &self.nature
+    }
+
+    fn begin(&self, now: &Moment<'_>) -> AnyState {
+        AnyState::new(self.modifier.begin(&self.params, now))
+    }
+
+    fn tick(&self, now: &Moment<'_>, state: &mut AnyState) -> Result<(), Halt> {
+        let state = state.own().expect("a modifier is given its own state");
+        self.modifier.tick(&self.params, now, state)
+    }
+
+    fn map(&self, now: &Moment<'_>, state: &AnyState) -> Option<DAffine3> {
+        self.modifier.map(&self.params, now, Self::of(state))
+    }
+
+    fn deform(
+        &self,
+        now: &Moment<'_>,
+        state: &AnyState,
+        shape: &mut Shape,
+        report: &mut Report,
+    ) -> Result<(), Halt> {
+        self.modifier.deform(&self.params, now, Self::of(state), shape, report)
+    }
+
+    fn overlays(&self, now: &Moment<'_>, state: &AnyState, out: &mut Vec<Overlay>) {
+        self.modifier.overlays(&self.params, now, Self::of(state), out);
+    }
+
+    fn size(&self, state: &AnyState) -> Option<usize> {
+        self.modifier.size(state.get()?)
+    }
+
+    fn adopt(&self, state: &AnyState) -> Option<AnyState> {
+        let state = match &state.0 {
+            Form::Live(_) => state.clone(),
+            Form::Saved(bytes) => {
+                let (state, rest) = postcard::take_from_bytes::<M::State>(bytes).ok()?;
+                rest.is_empty().then(|| AnyState::new(state))?
+            }
+        };
+        self.size(&state).map(|_| state)
+    }
+}

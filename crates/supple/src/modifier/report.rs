@@ -1,0 +1,135 @@
+//! What a modifier tells about a frame: figures that say how they add up over a take, and warnings.
+//!
+//! ```
+//! use supple::modifier::{Fold, Report};
+//!
+//! let mut report = Report::default();
+//! report.tell("stretch", "", Fold::Largest, 0.25);
+//! report.warn("the solver stopped early");
+//! assert_eq!((report.figures.len(), report.warnings.len()), (1, 1));
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How a figure adds up over the frames of a take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fold {
+    /// The value farthest from zero, with its sign.
+    Largest,
+    /// The sum.
+    Sum,
+    /// That of the last frame.
+    Last,
+}
+
+impl Fold {
+    /// What comes of a figure when a frame adds `next` to `so_far`.
+    #[must_use]
+    pub fn add(self, so_far: f64, next: f64) -> f64 {
+        match self {
+            Self::Sum => so_far + next,
+            Self::Last => next,
+            Self::Largest => {
+                if next.abs() > so_far.abs() {
+                    next
+                } else {
+                    so_far
+                }
+            }
+        }
+    }
+}
+
+/// One number about a frame or a take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Which body of the scene, counted from 0.
+    pub body: usize,
+    /// Which of its modifiers, counted from 1.
+    pub modifier: usize,
+    /// The kind of that modifier.
+    pub kind: Cow<'static, str>,
+    /// What it is.
+    pub name: Cow<'static, str>,
+    /// Its unit, or empty.
+    pub unit: Cow<'static, str>,
+    /// How it adds up over frames.
+    pub fold: Fold,
+    /// How much.
+    pub value: f64,
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, name, unit, value, .. } = self;
+        let whole = value.fract() == 0.0 && value.abs() < 1e9;
+        match (whole, (1e-3..1e5).contains(&value.abs())) {
+            (true, _) => write!(f, "{kind} {name} {value}")?,
+            (false, true) => write!(f, "{kind} {name} {value:.3}")?,
+            (false, false) => write!(f, "{kind} {name} {value:.2e}")?,
+        }
+        if unit.is_empty() { Ok(()) } else { write!(f, " {unit}") }
+    }
+}
+
+/// What one modifier tells about one frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Its figures.
+    pub figures: Vec<Figure>,
+    /// What the person should know.
+    pub warnings: Vec<String>,
+    body: usize,
+    modifier: usize,
+    kind: &'static str,
+}
+
+impl Report {
+    /// An empty one for the modifier `modifier`, from 1, of the body `body`, from 0.
+    pub(crate) fn of(body: usize, modifier: usize, kind: &'static str) -> Self {
+        Self { body, modifier, kind, ..Self::default() }
+    }
+
+    /// Tells a figure.
+    pub fn tell(
+        &mut self,
+        name: &'static str,
+        unit: &'static str,
+        fold: Fold,
+        value: impl Into<f64>,
+    ) {
+        let Self { body, modifier, kind, .. } = *self;
+        let (kind, name, unit) = (kind.into(), name.into(), unit.into());
+        self.figures.push(Figure { body, modifier, kind, name, unit, fold, value: value.into() });
+    }
+
+    /// Tells what the person should know.
+    pub fn warn(&mut self, what: impl Into<String>) {
+        self.warnings.push(what.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_fold_as_they_say() {
+        let over = |fold: Fold| [-3.0, 2.0].iter().fold(1.0, |a, &b| fold.add(a, b));
+        assert_eq!([Fold::Largest, Fold::Sum, Fold::Last].map(over), [-3.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn a_figure_reads_well() {
+        let mut report = Report::of(0, 2, "smoke");
+        report.tell("vertices", "", Fold::Largest, 1200);
+        report.tell("age", "s", Fold::Last, 0.12345);
+        report.tell("residual", "", Fold::Largest, 3.2e-7);
+        let lines: Vec<String> = report.figures.iter().map(ToString::to_string).collect();
+        assert_eq!(lines, ["smoke vertices 1200", "smoke age 0.123 s", "smoke residual 3.20e-7"]);
+    }
+}

@@ -1,0 +1,106 @@
+//! What a modifier needs beside its body: models, solids, flows; named by its parameters, loaded once, shared.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Asset;
+use crate::mesh::TetMesh;
+
+/// Where an asset comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Source {
+    /// A file, relative to the scene's folder.
+    File {
+        /// Its name.
+        file: String,
+    },
+    /// A model that Supple makes itself.
+    Zoo {
+        /// Its name in the zoo.
+        zoo: String,
+        /// About how many triangles it should have; its own default otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        triangles: Option<u32>,
+    },
+}
+
+/// One thing a modifier needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Need {
+    /// A model: a target, a tool, an obstacle.
+    Model(Source),
+    /// A tetrahedral mesh from a file, relative to the scene's folder.
+    Tets(String),
+    /// A flow that the scene names: `[flow.NAME]`.
+    Flow(String),
+}
+
+/// What came of a [`Need`].
+#[derive(Clone, Debug)]
+pub enum Loaded {
+    /// A model.
+    Model(Arc<Asset>),
+    /// A tetrahedral mesh.
+    Tets(Arc<TetMesh>),
+    /// A flow.
+    Flow(NamedFlow),
+}
+
+impl Loaded {
+    /// The model, if it is one.
+    #[must_use]
+    pub fn model(&self) -> Option<&Arc<Asset>> {
+        if let Self::Model(asset) = self { Some(asset) } else { None }
+    }
+
+    /// The tetrahedral mesh, if it is one.
+    #[must_use]
+    pub fn tets(&self) -> Option<&Arc<TetMesh>> {
+        if let Self::Tets(tets) = self { Some(tets) } else { None }
+    }
+
+    /// The flow, if it is one.
+    #[must_use]
+    pub fn flow(&self) -> Option<&NamedFlow> {
+        if let Self::Flow(flow) = self { Some(flow) } else { None }
+    }
+}
+
+/// A flow of the scene, with its clock.
+#[derive(Clone)]
+pub struct NamedFlow {
+    /// Its name in the scene.
+    pub name: String,
+    /// Time of the flow at the scene's time zero, in seconds.
+    pub start: f64,
+    /// Seconds of the flow in a second of the scene.
+    pub speed: f64,
+    /// The flow itself, of a type that its users know.
+    pub flow: Arc<dyn Any + Send + Sync>,
+}
+
+impl NamedFlow {
+    /// Time of the flow at a time of the scene.
+    #[must_use]
+    pub fn time(&self, secs: f64) -> f64 {
+        self.start + self.speed * secs
+    }
+
+    /// The flow as what it is; `None` if it is something else.
+    #[must_use]
+    pub fn get<F: Send + Sync + 'static>(&self) -> Option<Arc<F>> {
+        self.flow.clone().downcast().ok()
+    }
+}
+
+impl fmt::Debug for NamedFlow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, start, speed, .. } = self;
+        write!(f, "flow '{name}' from {start} s at speed {speed}")
+    }
+}

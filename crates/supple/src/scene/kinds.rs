@@ -1,0 +1,9 @@
+//! The kinds of modifiers of this library: one line a capability.
+
+use crate::modifier::Registry;
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::none()
+    }
+}

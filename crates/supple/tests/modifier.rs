@@ -1,0 +1,294 @@
+//! A capability of one file and one line: what `docs/capability.md` shows, played.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use glam::Vec3;
+use supple::mesh::{Shape, Values};
+use supple::modifier::{
+    Fold, Halt, Inputs, Modifier, Moment, Nature, Overlay, Registry, Report, Stage, Stateless,
+    Value,
+};
+use supple::player::{FrameError, Player, State};
+use supple::scene::{Folder, Scene};
+use supple::{Asset, Run, TriMesh, bake};
+
+/// `wobble`: a body goes up and down.
+struct Wobble {
+    vertices: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Params {
+    /// How high.
+    #[schemars(extend("unit" = "m"))]
+    height: Value,
+    /// How often, in hertz.
+    #[schemars(range(min = 0.0, max = 10.0), extend("unit" = "Hz"))]
+    frequency: f64,
+    /// Ticks a second.
+    rate: u32,
+    /// The tick from which on nothing is finite any more.
+    breaks_at: u64,
+    /// The tick whose file is missing.
+    unreadable_at: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let (breaks_at, unreadable_at) = (u64::MAX, u64::MAX);
+        Self { height: Value::Number(1.0), frequency: 1.0, rate: 120, breaks_at, unreadable_at }
+    }
+}
+
+/// A memory that counts how often it is copied.
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Phase {
+    radians: f64,
+    ballast: Vec<f32>,
+}
+
+static COPIES: AtomicUsize = AtomicUsize::new(0);
+
+impl Clone for Phase {
+    fn clone(&self) -> Self {
+        COPIES.fetch_add(1, Ordering::SeqCst);
+        Self { radians: self.radians, ballast: self.ballast.clone() }
+    }
+}
+
+impl Modifier for Wobble {
+    const KIND: &'static str = "wobble";
+    const STAGES: &'static [Stage] = &[Stage::World];
+    type Params = Params;
+    type State = Phase;
+
+    fn prepare(_: &Params, from: &Inputs<'_>) -> Result<Self, String> {
+        let vertices = from.rest.positions.len();
+        if vertices == 0 { Err("nothing to move".to_owned()) } else { Ok(Self { vertices }) }
+    }
+
+    fn nature(&self, params: &Params) -> Nature {
+        Nature { ticks_per_second: params.rate, ..Nature::default() }
+    }
+
+    fn begin(&self, _: &Params, _: &Moment<'_>) -> Phase {
+        Phase { radians: 0.0, ballast: vec![0.0; self.vertices] }
+    }
+
+    fn tick(&self, params: &Params, now: &Moment<'_>, phase: &mut Phase) -> Result<(), Halt> {
+        if now.tick >= params.breaks_at {
+            return Err(Halt::NotFinite);
+        }
+        if now.tick == params.unreadable_at {
+            return Err(Halt::Unreadable("level 7 of the flow is gone".to_owned()));
+        }
+        phase.radians += std::f64::consts::TAU * params.frequency * now.dt_secs;
+        Ok(())
+    }
+
+    fn deform(
+        &self,
+        params: &Params,
+        now: &Moment<'_>,
+        phase: &Phase,
+        shape: &mut Shape,
+        report: &mut Report,
+    ) -> Result<(), Halt> {
+        let ahead = std::f64::consts::TAU * params.frequency * now.since_tick_secs;
+        let up = (now.value(&params.height) * (phase.radians + ahead).sin()) as f32;
+        shape.positions.iter_mut().for_each(|x| x.y += up);
+        shape.channels.set("lift", Values::Scalar(vec![up; shape.positions.len()]));
+        report.tell("lift", "m", Fold::Largest, up);
+        Ok(())
+    }
+
+    fn overlays(&self, _: &Params, _: &Moment<'_>, _: &Phase, out: &mut Vec<Overlay>) {
+        out.push(Overlay::Arrow(Vec3::ZERO, Vec3::Y));
+    }
+
+    fn size(&self, phase: &Phase) -> Option<usize> {
+        (phase.ballast.len() == self.vertices).then_some(8 + 4 * self.vertices)
+    }
+}
+
+/// `swell`: grows a body before its skeleton moves it.
+struct Swell;
+
+impl Modifier for Swell {
+    const KIND: &'static str = "swell";
+    const STAGES: &'static [Stage] = &[Stage::Pose];
+    type Params = Stateless2;
+    type State = Stateless;
+
+    fn prepare(_: &Stateless2, _: &Inputs<'_>) -> Result<Self, String> {
+        Ok(Self)
+    }
+
+    fn begin(&self, _: &Stateless2, _: &Moment<'_>) -> Stateless {
+        Stateless {}
+    }
+
+    fn deform(
+        &self,
+        _: &Stateless2,
+        _: &Moment<'_>,
+        _: &Stateless,
+        shape: &mut Shape,
+        _: &mut Report,
+    ) -> Result<(), Halt> {
+        shape.positions.iter_mut().for_each(|x| *x *= 2.0);
+        Ok(())
+    }
+}
+
+#[derive(
+    Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+struct Stateless2 {}
+
+fn registry() -> Registry {
+    Registry::default().with::<Wobble>().with::<Swell>()
+}
+
+fn open(text: &str) -> Player {
+    let scene = Scene::parse_with(text, None, &registry()).expect("a scene");
+    let tetrahedron = TriMesh::new(
+        vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+        vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+    );
+    let mut load = |_: &_| Ok(Asset::from_mesh(tetrahedron.clone()));
+    let here = Folder::new(".".as_ref());
+    Player::with_registry(&scene, &registry(), &here, &mut load, &Run::default()).expect("it plays")
+}
+
+fn scene(keys: &str) -> String {
+    format!(
+        "supple = 1\n[time]\nend = 2\n[[asset]]\nzoo = \"tetrahedron\"\n\
+         [[asset.modifier]]\nkind = \"wobble\"\n{keys}\n[track.rise]\nkeys = [[0, 0], [1, 1]]"
+    )
+}
+
+fn height(player: &mut Player, secs: f64) -> f32 {
+    player.at(secs, &Run::default()).expect("a frame").bodies[0].positions[0].y
+}
+
+#[test]
+fn a_capability_is_one_file_and_one_line() {
+    let mut player = open(&scene("height = \"rise\"\nfrequency = 0.25"));
+    let frame = player.frame(12, &Run::default()).unwrap();
+    let expected = 0.5 * (0.5 * std::f32::consts::FRAC_PI_2).sin();
+    let body = &frame.bodies[0];
+    assert!((body.positions[0].y - expected).abs() < 1e-6, "{} {expected}", body.positions[0]);
+    let Some(Values::Scalar(lift)) = body.channels.get("lift") else { panic!("{body:?}") };
+    assert_eq!(lift.len(), 4);
+    assert_eq!(body.guides.overlays, [Overlay::Arrow(Vec3::ZERO, Vec3::Y)]);
+    let figure = &frame.report.figures[0];
+    assert_eq!((figure.body, figure.modifier, &*figure.name), (0, 1, "lift"));
+    assert!(frame.report.warnings.is_empty(), "{:?}", frame.report.warnings);
+}
+
+#[test]
+fn the_document_keeps_it() {
+    let text = scene("height = 0.5");
+    let read = Scene::parse_with(&text, None, &registry()).unwrap();
+    assert_eq!(read.assets[0].modifiers[0].kind(), "wobble");
+    let again = Scene::parse_with(&read.to_toml(), None, &registry()).unwrap();
+    assert_eq!(again, read, "{}", read.to_toml());
+    let problem = |text: &str| Scene::parse_with(text, None, &registry()).unwrap_err().to_string();
+    let unknown = problem(&scene("hight = 0.5"));
+    assert!(unknown.contains("hight") && unknown.contains("height"), "{unknown}");
+    let unknown = problem(&text.replace("wobble", "wobbel"));
+    assert!(unknown.contains("did you mean 'wobble'?"), "{unknown}");
+    assert!(Scene::parse(&text, None).is_err(), "only who knows it can read it");
+}
+
+#[test]
+fn snapshots_give_the_same_bits_and_other_states_are_refused() {
+    let mut player = open(&scene(""));
+    let run = Run::default();
+    player.frame(7, &run).unwrap();
+    let kept = player.snapshot();
+    let twelve = player.frame(12, &run).unwrap();
+    player.restore(&kept).unwrap();
+    assert_eq!(player.frame(12, &run).unwrap().bodies, twelve.bodies, "from the snapshot");
+    player.frame(3, &run).unwrap();
+    assert_eq!(player.frame(12, &run).unwrap().bodies, twelve.bodies, "after going back");
+    let saved: State = postcard::from_bytes(&postcard::to_stdvec(&kept).unwrap()).unwrap();
+    assert_eq!(saved, kept);
+    let mut other = open(&scene(""));
+    other.restore(&saved).unwrap();
+    assert_eq!(other.frame(12, &run).unwrap().bodies, twelve.bodies, "on another machine");
+    let mut swell = open(&scene("").replace("wobble", "swell"));
+    assert!(swell.restore(&kept).is_err() && swell.restore(&saved).is_err(), "another kind");
+}
+
+#[test]
+fn states_are_copied_by_the_tick_after_a_snapshot_and_by_no_other() {
+    let mut player = open(&scene(""));
+    // One thread: no frame is simulated ahead.
+    let run = Run { threads: None, ..Run::default() };
+    let before = COPIES.load(Ordering::SeqCst);
+    player.at(2.0, &run).unwrap();
+    // The other tests of this file run beside this one.
+    let copies = COPIES.load(Ordering::SeqCst) - before;
+    assert!((8..100).contains(&copies), "240 ticks, a snapshot every 30: {copies}");
+}
+
+#[test]
+fn a_rate_of_its_own_changes_no_frame() {
+    let (mut fine, mut coarse) = (open(&scene("")), open(&scene("rate = 8")));
+    for secs in [0.0, 0.013, 0.1, 0.125, 0.37, 1.0, 0.2] {
+        let (a, b) = (height(&mut fine, secs), height(&mut coarse, secs));
+        assert!((a - b).abs() < 1e-5, "at {secs}: {a} {b}");
+    }
+    let text = scene("rate = 7");
+    let wrong = Scene::parse_with(&text, None, &registry()).unwrap();
+    let mut load = |_: &_| Ok(Asset::from_mesh(TriMesh::new(vec![Vec3::X], vec![])));
+    let here = Folder::new(".".as_ref());
+    let error = Player::with_registry(&wrong, &registry(), &here, &mut load, &Run::default());
+    assert!(error.unwrap_err().to_string().contains("a divisor of 120"), "7 is none");
+}
+
+#[test]
+fn what_goes_non_finite_is_frozen_and_what_cannot_be_read_fails_the_frame() {
+    let run = Run::default();
+    let mut player = open(&scene("breaks_at = 31\nfrequency = 0.25"));
+    let frame = player.frame(20, &run).unwrap();
+    let frozen = (0.25 * std::f32::consts::FRAC_PI_2).sin();
+    assert!((frame.bodies[0].positions[0].y - frozen).abs() < 1e-5, "as at tick 30");
+    let warning = "asset 'tetrahedron', modifier 1 (wobble): not finite at tick 31, frozen";
+    assert_eq!(frame.report.warnings, [warning]);
+    let mut player = open(&scene("unreadable_at = 31"));
+    assert!(player.frame(6, &run).is_ok(), "tick 30");
+    let error = player.frame(7, &run).unwrap_err();
+    assert!(matches!(error, FrameError::Unreadable(_)), "{error}");
+    assert!(error.to_string().ends_with("(wobble): level 7 of the flow is gone"), "{error}");
+    assert_eq!(height(&mut player, 0.25), height(&mut open(&scene("")), 0.25), "it goes on");
+}
+
+#[test]
+fn a_pose_modifier_acts_before_the_body_is_placed_and_others_follow() {
+    let mut player = open(
+        "supple = 1\n[[asset]]\nzoo = \"tetrahedron\"\n[asset.placement]\ntranslate = [0, 0, 1]\n\
+         [[asset.modifier]]\nkind = \"place\"\ntranslate = [10, 0, 0]\n[[asset.modifier]]\nkind = \"swell\"",
+    );
+    let frame = player.frame(0, &Run::default()).unwrap();
+    assert_eq!(frame.bodies[0].positions[1], Vec3::new(12.0, 0.0, 1.0), "grown, then moved");
+}
+
+#[test]
+fn a_bake_sums_up_its_figures() {
+    let mut player = open(&scene("frequency = 0.5"));
+    let folder = tempfile::tempdir().unwrap();
+    let writers = bake::WRITERS;
+    let options = bake::Options { keep_cache: true, ..bake::Options::default() };
+    let run = Run::default();
+    let baked = bake::bake(&mut player, folder.path(), &options, &writers, &run).unwrap();
+    let figure = &baked.bodies[0].figures[0];
+    assert!((figure.value.abs() - 1.0).abs() < 1e-3, "the largest: {figure}");
+    assert!(baked.bodies[0].to_string().contains("wobble lift"), "{}", baked.bodies[0]);
+    let again = bake::bake(&mut player, folder.path(), &options, &writers, &run).unwrap();
+    assert_eq!(again.reused, again.frames.end, "all were stored");
+    assert_eq!(again.bodies, baked.bodies);
+}
