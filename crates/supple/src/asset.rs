@@ -47,6 +47,22 @@ impl Asset {
         Self { clouds: vec![cloud], ..Self::default() }
     }
 
+    /// An asset without meshes gets its point clouds as one mesh without triangles; any other stays as it is.
+    #[must_use]
+    pub fn with_clouds_as_meshes(mut self) -> Self {
+        if !self.meshes.is_empty() || self.clouds.is_empty() {
+            return self;
+        }
+        // Attributes of several clouds need not agree.
+        if let [cloud] = &mut self.clouds[..] {
+            let PointCloud { name, positions, attributes } = std::mem::take(cloud);
+            let mesh = TriMesh::new(positions, Vec::new());
+            return Self::from_mesh(TriMesh { name, attributes, ..mesh });
+        }
+        let points = self.clouds.drain(..).flat_map(|cloud| cloud.positions).collect();
+        Self::from_mesh(TriMesh::new(points, Vec::new()))
+    }
+
     /// The same asset with texture coordinates that count from `wanted`: as it is if they do already.
     #[must_use]
     pub fn with_uv_origin(&self, wanted: UvOrigin) -> Cow<'_, Self> {

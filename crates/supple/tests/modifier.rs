@@ -1,15 +1,17 @@
 //! A capability of one file and one line: what `docs/capability.md` shows, played.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use glam::Vec3;
-use supple::mesh::{Shape, Values};
+use glam::{Vec3, Vec4};
+use supple::flow::Flow;
+use supple::mesh::{PointCloud, Shape, Topology, Values};
 use supple::modifier::{
-    Fold, Halt, Inputs, Modifier, Moment, Nature, Overlay, Registry, Report, Stage, Stateless,
-    Value,
+    Fold, Halt, Inputs, Modifier, Moment, Nature, Need, Overlay, Registry, Report, Stage,
+    Stateless, Value,
 };
 use supple::player::{FrameError, Player, State};
-use supple::scene::{Folder, Scene};
+use supple::scene::{Folder, Format, Scene};
 use supple::{Asset, Run, TriMesh, bake};
 
 /// `wobble`: a body goes up and down.
@@ -118,20 +120,20 @@ struct Swell;
 impl Modifier for Swell {
     const KIND: &'static str = "swell";
     const STAGES: &'static [Stage] = &[Stage::Pose];
-    type Params = Stateless2;
+    type Params = NoParams;
     type State = Stateless;
 
-    fn prepare(_: &Stateless2, _: &Inputs<'_>) -> Result<Self, String> {
+    fn prepare(_: &NoParams, _: &Inputs<'_>) -> Result<Self, String> {
         Ok(Self)
     }
 
-    fn begin(&self, _: &Stateless2, _: &Moment<'_>) -> Stateless {
+    fn begin(&self, _: &NoParams, _: &Moment<'_>) -> Stateless {
         Stateless {}
     }
 
     fn deform(
         &self,
-        _: &Stateless2,
+        _: &NoParams,
         _: &Moment<'_>,
         _: &Stateless,
         shape: &mut Shape,
@@ -145,10 +147,10 @@ impl Modifier for Swell {
 #[derive(
     Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
 )]
-struct Stateless2 {}
+struct NoParams {}
 
 fn registry() -> Registry {
-    Registry::default().with::<Wobble>().with::<Swell>()
+    Registry::default().with::<Wobble>().with::<Swell>().with::<Sheet>().with::<Probe>()
 }
 
 fn open(text: &str) -> Player {
@@ -291,4 +293,194 @@ fn a_bake_sums_up_its_figures() {
     let again = bake::bake(&mut player, folder.path(), &options, &writers, &run).unwrap();
     assert_eq!(again.reused, again.frames.end, "all were stored");
     assert_eq!(again.bodies, baked.bodies);
+}
+
+/// `sheet`: grows from nothing, a column a frame, and fades.
+struct Sheet;
+
+impl Modifier for Sheet {
+    const KIND: &'static str = "sheet";
+    const STAGES: &'static [Stage] = &[Stage::World];
+    type Params = NoParams;
+    type State = Stateless;
+
+    fn prepare(_: &NoParams, from: &Inputs<'_>) -> Result<Self, String> {
+        let is_empty = from.rest.positions.is_empty();
+        is_empty.then_some(Self).ok_or("grows from nothing: empty = true".to_owned())
+    }
+
+    fn begin(&self, _: &NoParams, _: &Moment<'_>) -> Stateless {
+        Stateless {}
+    }
+
+    fn deform(
+        &self,
+        _: &NoParams,
+        now: &Moment<'_>,
+        _: &Stateless,
+        shape: &mut Shape,
+        _: &mut Report,
+    ) -> Result<(), Halt> {
+        let columns = now.tick / 5;
+        for column in 0..columns as u32 {
+            let x = column as f32;
+            shape.positions.extend([Vec3::new(x, 0.0, 0.0), Vec3::new(x, 1.0, 0.0)]);
+        }
+        let strip = (1..columns as u32).flat_map(|k| {
+            let [a, b, c, d] = [2 * k - 2, 2 * k - 1, 2 * k, 2 * k + 1];
+            [[a, c, b], [b, c, d]]
+        });
+        shape.topology = Arc::new(Topology::Triangles(strip.collect()));
+        let fade = (0..shape.positions.len()).map(|i| Vec4::new(1.0, 0.5, 0.2, 0.1 * i as f32));
+        shape.channels.set("color", Values::Vec4(fade.collect()));
+        Ok(())
+    }
+}
+
+const SHEET: &str = "supple = 1\n[time]\nframes = 6\n[[asset]]\nname = \"sheet\"\nempty = true\n\
+                     [[asset.modifier]]\nkind = \"sheet\"\n[[asset.modifier]]\nkind = \"place\"\n\
+                     translate = [0, 0, 2]\n[[asset]]\nzoo = \"tetrahedron\"\n\
+                     [[asset.modifier]]\nkind = \"wobble\"";
+
+#[test]
+fn a_generator_grows_from_nothing_and_others_follow_it() {
+    let mut player = open(SHEET);
+    let run = Run::default();
+    assert!(player.frame(0, &run).unwrap().bodies[0].positions.is_empty(), "nothing yet");
+    let frame = player.frame(4, &run).unwrap();
+    let sheet = &frame.bodies[0];
+    assert_eq!((sheet.positions.len(), sheet.topology.triangles().len()), (8, 6));
+    assert_eq!(sheet.positions[7], Vec3::new(3.0, 1.0, 2.0), "placed");
+    assert!(sheet.normals.iter().all(|n| n.z.abs() > 0.999), "{:?}", sheet.normals);
+    assert!(frame.report.warnings.is_empty(), "{:?}", frame.report.warnings);
+    let text = SHEET.replace("empty = true", "zoo = \"tetrahedron\"");
+    let scene = Scene::parse_with(&text, None, &registry());
+    assert!(scene.is_ok(), "the first is called sheet");
+    let wrong = SHEET.replace("empty = true", "empty = true\nzoo = \"ball\"");
+    let problem = Scene::parse_with(&wrong, None, &registry()).unwrap_err().to_string();
+    assert!(problem.contains("an empty asset comes from nowhere"), "{problem}");
+}
+
+/// Every format writes what it can hold and says once what it cannot; a bake goes on from what is stored.
+#[test]
+fn a_generator_is_baked_to_files() {
+    let run = Run::default();
+    let folder = tempfile::tempdir().unwrap();
+    let formats = Format::ALL.map(|f| f.1).to_vec();
+    let options = bake::Options {
+        formats: Some(formats.clone()),
+        keep_cache: true,
+        ..bake::Options::default()
+    };
+    let mut player = open(SHEET);
+    let baked = bake::bake(&mut player, folder.path(), &options, &bake::WRITERS, &run).unwrap();
+    let names: Vec<String> =
+        baked.files.iter().map(|f| f.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    for name in
+        ["scene.glb", "scene.sheet.0003.glb", "scene.sheet.0005.ply", "scene.sheet.0002.usda"]
+    {
+        assert!(names.iter().any(|n| n == name), "{name} in {names:?}");
+    }
+    assert!(!names.iter().any(|n| n == "scene.sheet.pc2"), "{names:?}");
+    let warned = |what: &str| baked.warnings.iter().filter(|w| w.contains(what)).count();
+    assert_eq!(warned("asset 'sheet': its topology changes"), 2, "pc2, mdd: {:?}", baked.warnings);
+    let read = |name: &str| {
+        supple::io::read(&folder.path().join(name), &Default::default()).unwrap().asset
+    };
+    for name in ["scene.sheet.0005.ply", "scene.sheet.0005.glb"] {
+        let mesh = &read(name).meshes[0];
+        assert_eq!((mesh.positions.len(), mesh.triangles.len()), (10, 8), "{name}");
+        let Some(Values::Vec4(colors)) = mesh.attributes.get("color") else { panic!("{name}") };
+        assert!((colors[3].w - 0.3).abs() < 0.01, "{name}: {}", colors[3]);
+    }
+    let lift = read("scene.tetrahedron.0003.ply");
+    assert!(lift.meshes[0].attributes.scalar("lift").is_some(), "{:?}", lift.meshes[0].attributes);
+    // What is stored is read again, and what is damaged is played again.
+    let cache = folder.path().join(".supple-bake");
+    std::fs::write(cache.join("0000003.frame"), b"torn").unwrap();
+    let mut again = open(SHEET);
+    let second = bake::bake(&mut again, folder.path(), &options, &bake::WRITERS, &run).unwrap();
+    assert_eq!(second.reused, 5);
+    let mesh = &read("scene.sheet.0003.ply").meshes[0];
+    assert_eq!(mesh.positions.len(), 6);
+}
+
+#[test]
+fn a_point_cloud_plays() {
+    let text = scene("").replace("tetrahedron", "cloud");
+    let parsed = Scene::parse_with(&text, None, &registry()).unwrap();
+    let cloud = PointCloud { positions: vec![Vec3::X, Vec3::Y], ..PointCloud::default() };
+    let mut load = |_: &_| Ok(Asset::from_cloud(cloud.clone()));
+    let (here, run) = (Folder::new(".".as_ref()), Run::default());
+    let mut player = Player::with_registry(&parsed, &registry(), &here, &mut load, &run).unwrap();
+    let frame = player.frame(6, &run).unwrap();
+    assert_eq!(*frame.bodies[0].topology, Topology::Points);
+    assert!((frame.bodies[0].positions[0] - Vec3::new(1.0, 1.0, 0.0)).length() < 1e-5, "up");
+}
+
+/// `probe`: tells what it was prepared from.
+struct Probe {
+    tets: usize,
+    time: f64,
+}
+
+impl Modifier for Probe {
+    const KIND: &'static str = "probe";
+    const STAGES: &'static [Stage] = &[Stage::World];
+    type Params = NoParams;
+    type State = Stateless;
+
+    fn needs(_: &NoParams) -> Vec<Need> {
+        vec![Need::Flow("wake".to_owned())]
+    }
+
+    fn prepare(_: &NoParams, from: &Inputs<'_>) -> Result<Self, String> {
+        let flow = from.sources[0].flow().ok_or("no flow")?;
+        flow.get::<Flow>().ok_or("another kind of flow")?;
+        let tets = from.tets.ok_or("no tets: add tets = 0.5")?;
+        Ok(Self { tets: tets.tets.len(), time: flow.time(2.0) })
+    }
+
+    fn begin(&self, _: &NoParams, _: &Moment<'_>) -> Stateless {
+        Stateless {}
+    }
+
+    fn deform(
+        &self,
+        _: &NoParams,
+        _: &Moment<'_>,
+        _: &Stateless,
+        _: &mut Shape,
+        report: &mut Report,
+    ) -> Result<(), Halt> {
+        report.tell("tets", "", Fold::Last, self.tets as f64);
+        report.tell("time", "s", Fold::Last, self.time);
+        Ok(())
+    }
+}
+
+#[test]
+fn solids_and_flows_reach_a_modifier() {
+    let text = "supple = 1\n[[asset]]\nzoo = \"tetrahedron\"\ntets = 0.5\n\
+                [[asset.modifier]]\nkind = \"probe\"\n\
+                [flow.wake]\nzoo = \"abc\"\nstart = \"500 ms\"\nspeed = 2";
+    let frame = open(text).frame(0, &Run::default()).unwrap();
+    let figures: Vec<f64> = frame.report.figures.iter().map(|f| f.value).collect();
+    assert!(figures[0] >= 1.0 && figures[1] == 4.5, "{figures:?}");
+    let fails = |text: &str| {
+        let scene = Scene::parse_with(text, None, &registry()).unwrap();
+        // Open: it has no inside.
+        let mesh = TriMesh::new(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2]]);
+        let mut load = |_: &_| Ok(Asset::from_mesh(mesh.clone()));
+        let (here, run) = (Folder::new(".".as_ref()), Run::default());
+        let player = Player::with_registry(&scene, &registry(), &here, &mut load, &run);
+        player.unwrap_err().to_string()
+    };
+    let hollow = text.replace("tets = 0.5", "");
+    let none = fails(&hollow.replace("flow.wake", "flow.lake"));
+    assert!(none.contains("there is no flow 'wake'; there are lake"), "{none}");
+    let unknown = fails(&hollow.replace("\"abc\"", "\"abd\""));
+    assert!(unknown.contains("the zoo has no 'abd'") && unknown.contains("abc"), "{unknown}");
+    assert!(fails(&hollow).contains("no tets: add tets = 0.5"), "{}", fails(&hollow));
+    assert!(fails(text).starts_with("asset 'tetrahedron': "), "{}", fails(text));
 }

@@ -69,21 +69,6 @@ pub(crate) fn read(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
 /// The whole asset as one mesh, in the pose its file gives it; a point cloud is a mesh without
 /// triangles.
 pub(crate) fn rest_mesh(path: &Path, asset: Asset, shell: &Shell) -> anyhow::Result<TriMesh> {
-    let mesh = as_mesh(asset).into_rest_mesh(&shell.quiet_run());
+    let mesh = asset.with_clouds_as_meshes().into_rest_mesh(&shell.quiet_run());
     mesh.with_context(|| path.display().to_string())
-}
-
-/// The asset itself, or its point clouds as a mesh without triangles if it has no mesh.
-pub(crate) fn as_mesh(mut asset: Asset) -> Asset {
-    if !asset.meshes.is_empty() {
-        return asset;
-    }
-    // Attributes of several clouds need not agree.
-    if let [cloud] = &mut asset.clouds[..] {
-        let cloud = std::mem::take(cloud);
-        let mesh = TriMesh::new(cloud.positions, Vec::new());
-        return Asset::from_mesh(TriMesh { attributes: cloud.attributes, ..mesh });
-    }
-    let points = asset.clouds.drain(..).flat_map(|cloud| cloud.positions).collect();
-    Asset::from_mesh(TriMesh::new(points, Vec::new()))
 }

@@ -1,12 +1,16 @@
 //! Stored frames: one file each, sound or not there.
 //!
-//! A stored frame is `magic, fingerprint, frame number, length of the head, head, positions, checksum`:
-//! the head is the player's state and report, the positions are raw little-endian f32 of all bodies, the
-//! checksum is BLAKE3 of all before it. Whatever is cut short or altered is not read but played again.
+//! A stored frame is `magic, fingerprint, frame number, lengths of layout and head, layout, head, numbers, checksum`. The
+//! layout says how many vertices each body has, how they hang together and which channels they carry; the head
+//! is the player's report and, in some frames, its state; the numbers are raw little-endian f32: the positions of each
+//! body, then its channels. The checksum is BLAKE3 of all before it. Whatever is cut short or altered is not read but
+//! played again. A topology that is not the body's own is a file of its own, named after its hash.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use std::sync::Arc;
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -14,26 +18,29 @@ use serde::{Deserialize, Serialize};
 use super::BakeError;
 use crate::Run;
 use crate::io::{inputs, save};
-use crate::player::{Report, State};
+use crate::mesh::{Attribute, Shape, Topology, Values};
+use crate::player::{BodyFrame, Report, State};
 
-const MAGIC: &[u8; 8] = b"SUPPLEB2";
-/// Bytes before the head: magic, fingerprint, frame, length of the head.
-const FIXED: u64 = 8 + 32 + 4 + 4;
+const MAGIC: &[u8; 8] = b"SUPPLEB3";
+/// Bytes before the layout: magic, fingerprint, frame, lengths of layout and head.
+const FIXED: u64 = 8 + 32 + 4 + 4 + 4;
+/// No layout is longer: it is read before its checksum.
+const MOST_LAYOUT: u64 = 1 << 26;
 const CHECKSUM: u64 = 32;
 /// The name of the lock in the folder of the cache.
 const LOCK: &str = "lock";
 /// How often a lock that others take away is tried for before the folder counts as busy.
 const LOCK_TRIES: u32 = 100;
-/// Vertices that are converted at a time; between them the caller may cancel.
-const BLOCK: usize = 1 << 14;
+/// Numbers that are converted at a time; between them the caller may cancel.
+const BLOCK: usize = 1 << 16;
 
 /// The frames of one scene.
 #[derive(Debug)]
 pub(super) struct Cache {
     folder: PathBuf,
     fingerprint: [u8; 32],
-    /// Vertices of each body.
-    sizes: Vec<usize>,
+    /// The topology of each body, unless a frame says otherwise.
+    own: Vec<Arc<Topology>>,
     /// Keeps others out as long as it is open; the system lets go of it when the program ends.
     lock: File,
 }
@@ -47,11 +54,30 @@ pub(super) enum Opened {
     Anew,
 }
 
-/// What is stored with a frame's positions.
+/// What is stored with a frame's shapes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stored {
-    pub(super) state: State,
+    /// In some frames: a state may be large, and the next one follows from it.
+    pub(super) state: Option<State>,
     pub(super) report: Report,
+}
+
+/// What is stored of one body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Layout {
+    pub(super) vertices: u64,
+    /// The hash of its topology; `None` for the body's own.
+    pub(super) topology: Option<[u8; 32]>,
+    /// Names and widths of its channels.
+    pub(super) channels: Vec<(String, u8)>,
+}
+
+impl Layout {
+    /// Numbers of the body: three a vertex, then its channels.
+    fn floats(&self) -> Option<u64> {
+        let widths: u64 = self.channels.iter().map(|c| u64::from(c.1)).sum();
+        self.vertices.checked_mul(3 + widths)
+    }
 }
 
 fn at(path: &Path) -> impl FnOnce(io::Error) -> BakeError + '_ {
@@ -63,11 +89,11 @@ impl Cache {
     pub(super) fn open(
         output: &Path,
         fingerprint: [u8; 32],
-        sizes: Vec<usize>,
+        own: Vec<Arc<Topology>>,
     ) -> Result<(Self, Opened), BakeError> {
         let folder = output.join(".supple-bake");
         let lock = lock(&folder, output)?;
-        let cache = Self { folder, fingerprint, sizes, lock };
+        let cache = Self { folder, fingerprint, own, lock };
         let opened = cache.clear_foreign()?;
         Ok((cache, opened))
     }
@@ -82,7 +108,7 @@ impl Cache {
         for entry in fs::read_dir(&self.folder).map_err(at(&self.folder))? {
             let path = entry.map_err(at(&self.folder))?.path();
             let ending = path.extension().and_then(|e| e.to_str());
-            let frame = ending == Some("frame") && !same;
+            let frame = matches!(ending, Some("frame" | "topology")) && !same;
             if frame || ending == Some("supple-tmp") {
                 fs::remove_file(&path).map_err(at(&path))?;
             }
@@ -121,29 +147,74 @@ impl Cache {
         &self,
         frame: u32,
         stored: &Stored,
-        bodies: &[&[Vec3]],
+        bodies: &[BodyFrame],
         run: &Run<'_>,
     ) -> Result<(), BakeError> {
         let path = self.path(frame);
-        let head = postcard::to_stdvec(stored).map_err(io::Error::other).map_err(at(&path))?;
+        let layouts = bodies
+            .iter()
+            .zip(&self.own)
+            .map(|(body, own)| self.lay_out(body, own))
+            .collect::<Result<Vec<_>, _>>()?;
+        let encode =
+            |bytes: postcard::Result<Vec<u8>>| bytes.map_err(io::Error::other).map_err(at(&path));
+        let layout = encode(postcard::to_stdvec(&layouts))?;
+        let head = encode(postcard::to_stdvec(stored))?;
         let result = save(&path, |out| {
             let mut out = Summing { out, hash: blake3::Hasher::new() };
             out.write_all(MAGIC)?;
             out.write_all(&self.fingerprint)?;
             out.write_all(&frame.to_le_bytes())?;
+            out.write_all(&(layout.len() as u32).to_le_bytes())?;
             out.write_all(&(head.len() as u32).to_le_bytes())?;
+            out.write_all(&layout)?;
             out.write_all(&head)?;
-            for block in bodies.iter().flat_map(|b| b.chunks(BLOCK)) {
-                run.check().map_err(io::Error::other)?;
-                let bytes: Vec<u8> =
-                    block.iter().flat_map(|x| x.to_array()).flat_map(f32::to_le_bytes).collect();
-                out.write_all(&bytes)?;
+            for body in bodies {
+                let channels = body.channels.iter().map(|c| c.values.as_floats());
+                let floats = std::iter::once(bytemuck::cast_slice(&body.positions)).chain(channels);
+                for block in floats.flat_map(|f: &[f32]| f.chunks(BLOCK)) {
+                    run.check().map_err(io::Error::other)?;
+                    let bytes: Vec<u8> = block.iter().flat_map(|x| x.to_le_bytes()).collect();
+                    out.write_all(&bytes)?;
+                }
             }
             let sum = out.hash.finalize();
             out.out.write_all(sum.as_bytes())
         });
         run.check()?;
         result.map_err(at(&path))
+    }
+
+    /// How a body is stored; a topology that is not its own is stored first.
+    fn lay_out(&self, body: &BodyFrame, own: &Arc<Topology>) -> Result<Layout, BakeError> {
+        let is_own = Arc::ptr_eq(&body.topology, own);
+        let topology = if is_own { None } else { Some(self.store_topology(&body.topology)?) };
+        let channel = |c: &Attribute| (c.name.clone(), c.values.width() as u8);
+        let channels = body.channels.iter().map(channel).collect();
+        Ok(Layout { vertices: body.positions.len() as u64, topology, channels })
+    }
+
+    fn store_topology(&self, topology: &Topology) -> Result<[u8; 32], BakeError> {
+        let bytes = postcard::to_stdvec(topology).map_err(io::Error::other);
+        let bytes = bytes.map_err(at(&self.folder))?;
+        let hash = blake3::hash(&bytes);
+        let path = self.topology_path(hash.as_bytes());
+        if !path.exists() {
+            save(&path, |out| out.write_all(&bytes)).map_err(at(&path))?;
+        }
+        Ok(*hash.as_bytes())
+    }
+
+    fn topology_path(&self, hash: &[u8; 32]) -> PathBuf {
+        self.folder.join(format!("{}.topology", blake3::Hash::from(*hash).to_hex()))
+    }
+
+    fn topology(&self, hash: &[u8; 32]) -> io::Result<Topology> {
+        let bytes = fs::read(self.topology_path(hash))?;
+        if blake3::hash(&bytes).as_bytes() != hash {
+            return Err(io::Error::other("a stored topology is damaged"));
+        }
+        postcard::from_bytes(&bytes).map_err(io::Error::other)
     }
 
     /// The head of a stored frame, if all of it is sound.
@@ -153,14 +224,15 @@ impl Cache {
             let mut file = self.read_fixed(frame)?;
             let mut sum = blake3::Hasher::new();
             sum.update(&file.fixed);
+            sum.update(&file.layout_bytes);
             let mut head = vec![0; file.head as usize];
             file.rest.read_exact(&mut head).ok()?;
             sum.update(&head);
-            let mut left = 12 * self.vertices();
-            let mut block = vec![0; 12 * BLOCK];
+            let mut left = 4 * total(&file.layouts)?;
+            let mut block = vec![0; 4 * BLOCK];
             while left > 0 {
                 run.check().ok()?;
-                let part = &mut block[..left.min(12 * BLOCK as u64) as usize];
+                let part = &mut block[..left.min(4 * BLOCK as u64) as usize];
                 file.rest.read_exact(part).ok()?;
                 sum.update(part);
                 left -= part.len() as u64;
@@ -168,11 +240,18 @@ impl Cache {
             let mut expected = [0; CHECKSUM as usize];
             file.rest.read_exact(&mut expected).ok()?;
             let sound = *sum.finalize().as_bytes() == expected;
-            if sound { postcard::from_bytes(&head).ok() } else { None }
+            let mut hashes = file.layouts.iter().filter_map(|l| l.topology.as_ref());
+            let complete = sound && hashes.all(|hash| self.topology(hash).is_ok());
+            if complete { postcard::from_bytes(&head).ok() } else { None }
         };
         let stored = read();
         run.check()?;
         Ok(stored)
+    }
+
+    /// How the bodies of a frame are stored that was verified or stored.
+    pub(super) fn layouts(&self, frame: u32) -> io::Result<Vec<Layout>> {
+        Ok(self.read_fixed(frame).ok_or_else(|| lost(frame))?.layouts)
     }
 
     /// Fills in the positions of one body in a frame that was verified or stored.
@@ -183,33 +262,44 @@ impl Cache {
         positions: &mut [Vec3],
         run: &Run<'_>,
     ) -> io::Result<()> {
-        let lost = || io::Error::other(format!("the stored frame {frame} is gone or damaged"));
-        let mut file = self.read_fixed(frame).ok_or_else(lost)?;
-        if positions.len() != self.sizes[body] {
+        let mut file = self.open_body(frame, body)?;
+        if positions.len() as u64 != file.layouts[body].vertices {
             return Err(io::Error::other("as many positions as the body has vertices"));
         }
-        let before: usize = self.sizes[..body].iter().sum();
-        let start = FIXED + file.head + 12 * before as u64;
-        file.rest.seek(SeekFrom::Start(start))?;
-        let mut bytes = vec![0; 12 * BLOCK.min(positions.len())];
-        for block in positions.chunks_mut(BLOCK) {
-            run.check().map_err(io::Error::other)?;
-            let bytes = &mut bytes[..12 * block.len()];
-            file.rest.read_exact(bytes)?;
-            for (x, raw) in block.iter_mut().zip(bytes.chunks_exact(12)) {
-                let number =
-                    |k: usize| f32::from_le_bytes([raw[k], raw[k + 1], raw[k + 2], raw[k + 3]]);
-                *x = Vec3::new(number(0), number(4), number(8));
-            }
+        read_floats(&mut file.rest, bytemuck::cast_slice_mut(positions), run)
+    }
+
+    /// One body in a frame that was verified or stored.
+    pub(super) fn shape(&self, frame: u32, body: usize, run: &Run<'_>) -> io::Result<Shape> {
+        let mut file = self.open_body(frame, body)?;
+        let Layout { vertices, topology, channels } = file.layouts.swap_remove(body);
+        let topology = match topology {
+            Some(hash) => Arc::new(self.topology(&hash)?),
+            None => self.own[body].clone(),
+        };
+        let mut shape = Shape { topology, ..Shape::default() };
+        shape.positions = vec![Vec3::ZERO; vertices as usize];
+        read_floats(&mut file.rest, bytemuck::cast_slice_mut(&mut shape.positions), run)?;
+        for (name, width) in channels {
+            let mut floats = vec![0.0; usize::from(width) * vertices as usize];
+            read_floats(&mut file.rest, &mut floats, run)?;
+            let values = Values::from_floats(usize::from(width), floats);
+            shape.channels.set(name, values.ok_or_else(|| lost(frame))?);
         }
-        Ok(())
+        shape.check().map_err(io::Error::other)?;
+        Ok(shape)
     }
 
-    fn vertices(&self) -> u64 {
-        self.sizes.iter().map(|&n| n as u64).sum()
+    /// Opens a frame at the numbers of one body.
+    fn open_body(&self, frame: u32, body: usize) -> io::Result<Frame> {
+        let mut file = self.read_fixed(frame).ok_or_else(|| lost(frame))?;
+        let before = file.layouts.get(..body).and_then(total).ok_or_else(|| lost(frame))?;
+        let start = FIXED + file.layout_bytes.len() as u64 + file.head + 4 * before;
+        file.rest.seek(SeekFrom::Start(start))?;
+        Ok(file)
     }
 
-    /// Opens a stored frame whose fixed part and length are right.
+    /// Opens a stored frame whose fixed part, layout and length are right.
     fn read_fixed(&self, frame: u32) -> Option<Frame> {
         let file = File::open(self.path(frame)).ok()?;
         let length = file.metadata().ok()?.len();
@@ -219,16 +309,50 @@ impl Cache {
         let mut expected = MAGIC.to_vec();
         expected.extend_from_slice(&self.fingerprint);
         expected.extend_from_slice(&frame.to_le_bytes());
-        let (known, head) = fixed.split_at(expected.len());
-        let head = u64::from(u32::from_le_bytes(head.try_into().ok()?));
-        let right = known == expected && length == FIXED + head + 12 * self.vertices() + CHECKSUM;
-        right.then_some(Frame { fixed, head, rest })
+        let (known, lengths) = fixed.split_at(expected.len());
+        let number = |bytes: &[u8]| Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)));
+        let (layout, head) = (number(&lengths[..4])?, number(&lengths[4..])?);
+        if known != expected || layout > MOST_LAYOUT.min(length) {
+            return None;
+        }
+        let mut layout_bytes = vec![0; layout as usize];
+        rest.read_exact(&mut layout_bytes).ok()?;
+        let layouts: Vec<Layout> = postcard::from_bytes(&layout_bytes).ok()?;
+        let numbers = total(&layouts)?.checked_mul(4)?;
+        let expected = [FIXED, layout, head, numbers, CHECKSUM];
+        let expected = expected.into_iter().try_fold(0_u64, u64::checked_add)?;
+        let right = layouts.len() == self.own.len() && length == expected;
+        right.then_some(Frame { fixed, layout_bytes, layouts, head, rest })
     }
+}
+
+/// Numbers of some bodies; `None` if there are too many to count.
+fn total(layouts: &[Layout]) -> Option<u64> {
+    layouts.iter().try_fold(0, |sum: u64, layout| sum.checked_add(layout.floats()?))
+}
+
+fn lost(frame: u32) -> io::Error {
+    io::Error::other(format!("the stored frame {frame} is gone or damaged"))
+}
+
+fn read_floats(from: &mut impl Read, floats: &mut [f32], run: &Run<'_>) -> io::Result<()> {
+    let mut bytes = vec![0; 4 * BLOCK.min(floats.len())];
+    for block in floats.chunks_mut(BLOCK) {
+        run.check().map_err(io::Error::other)?;
+        let bytes = &mut bytes[..4 * block.len()];
+        from.read_exact(bytes)?;
+        for (x, raw) in block.iter_mut().zip(bytes.chunks_exact(4)) {
+            *x = f32::from_le_bytes([raw[0], raw[1], raw[2], raw[3]]);
+        }
+    }
+    Ok(())
 }
 
 /// A stored frame, opened.
 struct Frame {
     fixed: [u8; FIXED as usize],
+    layout_bytes: Vec<u8>,
+    layouts: Vec<Layout>,
     /// Length of the head.
     head: u64,
     rest: BufReader<File>,

@@ -166,8 +166,8 @@ pub fn bake(
     };
     let names = Names::new(player.scene(), folder, frames.clone());
     names.check(player, &writers)?;
-    let sizes = player.cast().iter().map(|c| c.body.mesh.positions.len()).collect();
-    let (cache, opened) = Cache::open(names.folder(), player.fingerprint(), sizes)?;
+    let own = player.cast().iter().map(|c| c.topology().clone()).collect();
+    let (cache, opened) = Cache::open(names.folder(), player.fingerprint(), own)?;
     output::clear_temporaries(names.folder(), &player.scene().name);
     let bodies = player.scene().assets.iter().map(|actor| Summary::new(&actor.name)).collect();
     let mut baked = Baked { frames: frames.clone(), bodies, ..Baked::default() };
@@ -178,8 +178,9 @@ pub fn bake(
     let total = u64::from(frames.end - frames.start) * (1 + writers.len() as u64);
     play_all(player, &cache, &mut baked, run, total)?;
     let mut outputs = output::Outputs { player, cache: &cache, frames, run, total, names };
+    let kept = outputs.survey()?;
     for (number, (format, writer)) in (1..).zip(&writers) {
-        outputs.write(*format, writer, number, &mut baked.files)?;
+        outputs.write(*format, writer, (number, &kept), &mut baked)?;
     }
     baked.warnings.extend(outputs.names.left_over(&writers));
     if !options.keep_cache {
@@ -215,6 +216,12 @@ fn wanted_writers(
     Ok(wanted)
 }
 
+/// States of up to so many bytes are stored with every frame.
+const SMALL_STATE: usize = 1 << 16;
+
+/// Larger ones with every so many frames.
+const FRAMES_A_STATE: u32 = 24;
+
 /// Stores every frame that is not stored yet.
 fn play_all(
     player: &mut Player,
@@ -224,13 +231,13 @@ fn play_all(
     total: u64,
 ) -> Result<(), BakeError> {
     let frames = baked.frames.clone();
-    // The state of the last stored frame, until the player has been brought there.
+    // The last stored state, until the player has been brought there.
     let mut ahead = None;
     for i in frames.clone() {
         let report = match cache.verify(i, run)? {
             Some(Stored { state, report }) => {
                 baked.reused += 1;
-                ahead = Some(state);
+                ahead = state.or(ahead);
                 report
             }
             None => {
@@ -239,9 +246,12 @@ fn play_all(
                     let _ = player.restore(&state);
                 }
                 let frame = player.frame_without_normals(i, run)?;
-                let positions: Vec<_> = frame.bodies.iter().map(|b| &b.positions[..]).collect();
-                let stored = Stored { state: player.snapshot(), report: frame.report };
-                cache.store(i, &stored, &positions, run)?;
+                // A large state is stored seldom: those between follow from it.
+                let is_small = player.state_size() <= SMALL_STATE;
+                let is_due = is_small || (i - frames.start).is_multiple_of(FRAMES_A_STATE);
+                let state = is_due.then(|| player.snapshot());
+                let stored = Stored { state, report: frame.report };
+                cache.store(i, &stored, &frame.bodies, run)?;
                 stored.report
             }
         };

@@ -6,20 +6,21 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::BakeError;
 use super::cache::Cache;
 use super::names::{Names, file_name};
-use crate::Run;
-use crate::asset::UvOrigin;
+use super::{BakeError, Baked};
+use crate::asset::{Alpha, Material, UvOrigin};
 use crate::io::{Take, gltf, mdd, obj, pc2, ply, save, usd};
-use crate::mesh::attribute::NORMAL;
+use crate::mesh::attribute::{COLOR, NORMAL};
 use crate::mesh::normals::vertex_normals;
-use crate::mesh::{TriMesh, Values};
+use crate::mesh::{Group, Topology, TriMesh, Values};
 use crate::player::{Cast, Player};
 use crate::scene::Format;
+use crate::{Asset, Run};
 
 /// How a format is written.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,40 @@ pub const WRITERS: [(Format, Writer); 6] = [
     (Format::Obj, Writer::Sequence(obj::write)),
 ];
 
+/// How one frame is written in formats that hold a take with one connectivity: what a body gets whose connectivity
+/// changes.
+const STILLS: [(Format, Still); 2] = [(Format::Glb, write_still_glb), (Format::Usda, usd::write)];
+
+type Still = fn(&TriMesh, &mut BufWriter<File>) -> io::Result<()>;
+
+/// A mesh whose vertices may be seen through.
+fn write_still_glb(mesh: &TriMesh, out: &mut BufWriter<File>) -> io::Result<()> {
+    let mut asset = Asset::from_mesh(mesh.clone());
+    if matches!(mesh.attributes.get(COLOR), Some(Values::Vec4(c)) if c.iter().any(|c| c.w < 1.0)) {
+        let material = Material { alpha: Alpha::Blend, double_sided: true, ..Material::default() };
+        asset.materials = vec![material];
+        let triangles = mesh.triangles.len() as u32;
+        let (name, material) = (String::new(), Some(0));
+        asset.meshes[0].groups = vec![Group { name, triangles: 0..triangles, material }];
+    }
+    gltf::write_glb(&asset, out)
+}
+
+/// A surface without positions.
+fn surface(name: &str, topology: &Topology) -> TriMesh {
+    let mesh = TriMesh::new(Vec::new(), topology.triangles().to_vec());
+    TriMesh { name: name.to_owned(), ..mesh }
+}
+
+/// What the frames of a body are like.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
+    /// Whether its topology is not that of its rest shape.
+    changes: bool,
+    /// The channels of any frame.
+    channels: Vec<String>,
+}
+
 /// The files of one bake.
 pub(super) struct Outputs<'a> {
     pub(super) player: &'a Player,
@@ -55,25 +90,46 @@ pub(super) struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
+    /// What the stored frames are like.
+    pub(super) fn survey(&self) -> Result<Vec<Kept>, BakeError> {
+        let mut kept = vec![Kept::default(); self.player.cast().len()];
+        for frame in self.frames.clone() {
+            self.run.check()?;
+            let path = self.names.folder();
+            let io = |source| BakeError::Io { path: path.to_owned(), source };
+            for (kept, layout) in kept.iter_mut().zip(self.cache.layouts(frame).map_err(io)?) {
+                kept.changes |= layout.topology.is_some();
+                let new = layout.channels.into_iter().map(|c| c.0);
+                let new: Vec<String> = new.filter(|c| !kept.channels.contains(c)).collect();
+                kept.channels.extend(new);
+            }
+        }
+        Ok(kept)
+    }
+
     /// Writes the files of one format, the `number`th.
     pub(super) fn write(
         &mut self,
         format: Format,
         writer: &Writer,
-        number: u64,
-        files: &mut Vec<PathBuf>,
+        (number, kept): (u64, &[Kept]),
+        baked: &mut Baked,
     ) -> Result<(), BakeError> {
-        let ending = format.ending();
+        let (ending, files) = (format.ending(), &mut baked.files);
         let done = Cell::new(0);
+        let (changing, keeping): (Vec<usize>, Vec<usize>) =
+            (0..self.player.cast().len()).partition(|&body| kept[body].changes);
         match writer {
-            Writer::Together(write) => {
+            Writer::Together(write) if !keeping.is_empty() => {
                 let path = self.names.together(ending);
-                let bodies: Vec<usize> = (0..self.player.cast().len()).collect();
-                self.save(&path, |out| self.with_takes(&bodies, number, &done, |t| write(t, out)))?;
+                self.save(&path, |out| {
+                    self.with_takes(&keeping, number, &done, |t| write(t, out))
+                })?;
                 files.push(path);
             }
+            Writer::Together(_) => {}
             Writer::Each(write) => {
-                for body in 0..self.player.cast().len() {
+                for &body in &keeping {
                     let path = self.names.of_body(body, ending);
                     self.save(&path, |out| {
                         self.with_takes(&[body], number, &done, |t| write(&mut t[0], out))
@@ -85,9 +141,27 @@ impl Outputs<'_> {
                 for body in 0..self.player.cast().len() {
                     self.write_sequence(body, ending, number, *write, files)?;
                 }
+                return Ok(());
             }
         }
+        for body in changing {
+            match STILLS.iter().find(|still| still.0 == format) {
+                Some((_, write)) => self.write_sequence(body, ending, number, *write, files)?,
+                None => baked.warnings.push(self.not_in(body, ending, "its topology changes")),
+            }
+        }
+        for &body in keeping.iter().filter(|&&body| !kept[body].channels.is_empty()) {
+            let channels = kept[body].channels.join("', '");
+            let why = format!("of its channels '{channels}' nothing");
+            baked.warnings.push(self.not_in(body, ending, &why));
+        }
         Ok(())
+    }
+
+    /// What a format cannot hold, and which can.
+    fn not_in(&self, body: usize, ending: &str, why: &str) -> String {
+        let name = &self.player.cast()[body].actor.name;
+        format!("asset '{name}': {why} fits into {ending} files; ply files have all of it")
     }
 
     fn write_sequence(
@@ -100,18 +174,24 @@ impl Outputs<'_> {
     ) -> Result<(), BakeError> {
         let cast = &self.player.cast()[body];
         let rest = Cow::Borrowed(&cast.rest.meshes[0]);
-        let mut mesh = cast.rest.uv_origin.convert(UvOrigin::Bottom, rest).into_owned();
-        let has_normals = mesh.attributes.normals().is_some();
+        let mut rest = cast.rest.uv_origin.convert(UvOrigin::Bottom, rest).into_owned();
         // Split normals of the rest shape do not fit the moving one.
-        mesh.corners.retain(|c| c.name != NORMAL);
+        rest.corners.retain(|c| c.name != NORMAL);
         for frame in self.frames.clone() {
             let path = self.names.of_frame(body, frame, ending);
-            self.cache
-                .positions(frame, body, &mut mesh.positions, self.run)
+            let shape = self
+                .cache
+                .shape(frame, body, self.run)
                 .map_err(|source| self.stopped(BakeError::Io { path: path.clone(), source }))?;
-            if has_normals {
+            let is_own = Arc::ptr_eq(&shape.topology, cast.topology());
+            let mut mesh = if is_own { rest.clone() } else { surface(&rest.name, &shape.topology) };
+            mesh.positions = shape.positions;
+            if mesh.attributes.normals().is_some() {
                 let normals = vertex_normals(&mesh.positions, &mesh.triangles, self.run);
                 mesh.attributes.set(NORMAL, Values::Vec3(normals));
+            }
+            for channel in &shape.channels {
+                mesh.attributes.set(channel.name.clone(), channel.values.clone());
             }
             self.save(&path, |out| write(&mesh, out))?;
             files.push(path);

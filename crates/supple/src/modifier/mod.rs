@@ -51,7 +51,7 @@ pub use erased::AnyState;
 pub(crate) use erased::Erased;
 pub use registry::{Kind, Registry};
 pub use report::{Figure, Fold, Report};
-pub use source::{Loaded, NamedFlow, Need, Source};
+pub use source::{FlowEntry, Flows, Loaded, NamedFlow, Need, Source, Tets};
 pub use track::{Ease, Track, Tracks, Value};
 
 /// How many times a second what has a memory is simulated.
@@ -284,7 +284,7 @@ pub trait Modifier: Sized + Send + Sync + 'static {
         report: &mut Report,
     ) -> Result<(), Halt>;
 
-    /// What to show beside the surface, in the space it acts in.
+    /// What to show beside the surface, in the world.
     fn overlays(
         &self,
         _params: &Self::Params,

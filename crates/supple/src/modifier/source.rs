@@ -1,6 +1,7 @@
 //! What a modifier needs beside its body: models, solids, flows; named by its parameters, loaded once, shared.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,7 +28,43 @@ pub enum Source {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         triangles: Option<u32>,
     },
+    /// Nothing: a modifier makes the body, frame by frame.
+    Empty {
+        /// Always true.
+        empty: bool,
+    },
 }
+
+/// A solid beside the surface of a body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Tets {
+    /// From a file, relative to the scene's folder.
+    File(String),
+    /// Made from the surface, with edges of about this length, in the asset's own units.
+    Spacing(f64),
+}
+
+/// A flow of a scene: where it comes from, and its clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowEntry {
+    /// A file, or a model of the zoo.
+    #[serde(flatten)]
+    pub source: Source,
+    /// Time of the flow at the scene's time zero, in seconds. Default: 0.
+    #[serde(default)]
+    pub start: f64,
+    /// Seconds of the flow in a second of the scene. Default: 1.
+    #[serde(default = "one")]
+    pub speed: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// The flows of a scene by name.
+pub type Flows = BTreeMap<String, FlowEntry>;
 
 /// One thing a modifier needs.
 #[derive(Clone, Debug, PartialEq)]

@@ -25,7 +25,7 @@ use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::scene::modifier::{Carried, Memory, Moment, Prepared, Stage};
 use crate::scene::{
     Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat,
-    RigidMotion, RigidPath,
+    RigidMotion, RigidPath, Source,
 };
 use crate::secondary;
 use crate::skinning::{self, Solver};
@@ -110,8 +110,13 @@ impl Cast {
     ) -> Result<Self, PlayerError> {
         let (folder, run) = (opening.folder, opening.run);
         let asset = actor.name.clone();
-        let mut loaded = load(&actor.source)
-            .map_err(|source| PlayerError::Load { asset: asset.clone(), source })?;
+        let mut loaded = match &actor.source {
+            Source::Empty { .. } => Asset::from_mesh(TriMesh::default()),
+            source => {
+                let wrong = |source| PlayerError::Load { asset: asset.clone(), source };
+                load(source).map_err(wrong)?.with_clouds_as_meshes()
+            }
+        };
         run.check()?;
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
@@ -139,7 +144,9 @@ impl Cast {
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
-        let at_rest = Rest { body: &body, placed: &rest.meshes[0] };
+        let first = placed(body.matrices(body.rest_pose()), placement).first().copied();
+        let tets = opening.solid(&actor, &body, first.unwrap_or_default())?;
+        let at_rest = Rest { body: &body, placed: &rest.meshes[0], tets: tets.as_ref() };
         let open = opening.prepare(&actor.name, &actor.modifiers, &at_rest, load)?;
         let topology = Arc::new(match body.mesh.triangles.is_empty() {
             true => Topology::Points,
@@ -158,6 +165,18 @@ impl Cast {
             topology,
             solver,
         })
+    }
+
+    /// How its vertices hang together, in frames in which no modifier changes that.
+    #[must_use]
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// Whether modifiers make it, so that it has nothing at rest.
+    #[must_use]
+    pub fn is_generated(&self) -> bool {
+        matches!(self.actor.source, Source::Empty { .. })
     }
 
     /// What its modifiers remember before the first tick, which is at the moment; those of the registry begin

@@ -291,6 +291,12 @@ impl Player {
         self.state.clone()
     }
 
+    /// About how many bytes that takes.
+    #[must_use]
+    pub fn state_size(&self) -> usize {
+        size_of_state(&self.cast, &self.state)
+    }
+
     /// Goes on from an earlier state of the same scene.
     ///
     /// # Errors
@@ -516,9 +522,7 @@ impl Player {
     /// Keeps the state if a snapshot is due.
     fn keep_snapshot(&mut self) {
         let (state, cast) = (&self.state, &self.cast);
-        self.snapshots.keep(state, || {
-            cast.iter().zip(&state.bodies).map(|(cast, body)| cast.size(body)).sum()
-        });
+        self.snapshots.keep(state, || size_of_state(cast, state));
     }
 
     /// The state at a later tick; `None` if the caller asked to stop.
@@ -539,6 +543,10 @@ impl Player {
         state.tick = next;
         Ok(())
     }
+}
+
+fn size_of_state(cast: &[Cast], state: &State) -> usize {
+    cast.iter().zip(&state.bodies).map(|(cast, body)| cast.size(body)).sum()
 }
 
 /// When, and seen from the scene's camera.

@@ -7,15 +7,15 @@ use glam::{Mat4, Vec3};
 
 use super::cast::{Cast, Deformed};
 use super::error::{FrameError, PlayerError, Unreadable};
-use super::{BodyState, Load, Slot};
-use crate::mesh::{Shape, TriMesh};
+use super::{BodyState, Load, Slot, source};
+use crate::mesh::{Shape, TetMesh, TriMesh};
 use crate::modifier::{
     AnyState, Erased, Halt, Inputs, Loaded, Moment, Need, Obstacles, Registry, Report, Stage,
     TICKS_PER_SECOND,
 };
 use crate::rig::{Body, Pose};
 use crate::scene::modifier::{Carried, Memory, open::Entry};
-use crate::scene::{self, Folder, Modifier, Scene};
+use crate::scene::{self, Actor, Folder, Modifier, Scene, Tets};
 use crate::{Asset, Run};
 
 /// What bodies are made ready with.
@@ -38,6 +38,8 @@ pub(super) struct Rest<'a> {
     pub(super) body: &'a Body,
     /// The placed body at rest.
     pub(super) placed: &'a TriMesh,
+    /// The solid beside it, where it was bound and where it is placed.
+    pub(super) tets: Option<&'a [TetMesh; 2]>,
 }
 
 /// When a body is moved on or shown, and what is known then.
@@ -90,7 +92,10 @@ impl Opening<'_> {
         let inputs = Inputs {
             rest: &Shape::of_mesh(mesh),
             body: rest.body,
-            tets: None,
+            tets: rest.tets.map(|[bound, placed]| match stage {
+                Stage::World => placed,
+                Stage::Rest | Stage::Pose => bound,
+            }),
             sources: &sources,
             tracks: &self.scene.tracks,
             run: self.run,
@@ -98,13 +103,50 @@ impl Opening<'_> {
         Ok(Open { erased: (kind.make)(&entry.params, &inputs)?, stage })
     }
 
+    /// The solid beside a body, where it was bound and where its first joint and the placement bring it.
+    pub(super) fn solid(
+        &self,
+        actor: &Actor,
+        body: &Body,
+        rest: Mat4,
+    ) -> Result<Option<[TetMesh; 2]>, PlayerError> {
+        let tets = match &actor.tets {
+            None => return Ok(None),
+            Some(Tets::File(file)) => source::load_tets(file, self.folder),
+            Some(Tets::Spacing(length)) => source::fill_tets(&body.mesh, *length, self.run),
+        };
+        let fail = |e| PlayerError::Load { asset: actor.name.clone(), source: Box::new(e) };
+        let bound = tets.map_err(fail)?;
+        let map = rest.as_dmat4();
+        let mut placed = bound.clone();
+        self.run.for_each(&mut placed.positions, |_, x| {
+            *x = map.transform_point3(x.as_dvec3()).as_vec3();
+        });
+        if map.determinant() < 0.0 {
+            placed.tets.iter_mut().for_each(|tet| tet.swap(2, 3));
+        }
+        Ok(Some([bound, placed]))
+    }
+
     fn fetch(&self, need: &Need, load: Load<'_>) -> Result<Loaded, String> {
         match need {
             Need::Model(source) => load(source)
                 .map(|asset: Asset| Loaded::Model(Arc::new(asset)))
                 .map_err(|e| e.to_string()),
-            Need::Tets(file) => Err(format!("{file}: this build reads no tetrahedral meshes")),
-            Need::Flow(name) => Err(format!("the scene has no flow '{name}'")),
+            Need::Tets(file) => {
+                let tets = source::load_tets(file, self.folder).map_err(|e| e.to_string())?;
+                Ok(Loaded::Tets(Arc::new(tets)))
+            }
+            Need::Flow(name) => {
+                let known = || self.scene.flows.keys().map(String::as_str).collect::<Vec<_>>();
+                let none = || match &known()[..] {
+                    [] => format!("there is no flow '{name}': add [flow.{name}] to the scene"),
+                    known => format!("there is no flow '{name}'; there are {}", known.join(", ")),
+                };
+                let entry = self.scene.flows.get(name).ok_or_else(none)?;
+                let flow = source::open_flow(name, entry, self.folder);
+                flow.map(Loaded::Flow).map_err(|e| e.to_string())
+            }
         }
     }
 }

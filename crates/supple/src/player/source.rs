@@ -12,10 +12,17 @@
 //! # Ok::<(), supple::player::SourceError>(())
 //! ```
 
+use std::sync::Arc;
+
+use crate::flow::Flow;
+use crate::flow::analytic::{self, Analytic};
 use crate::io::uri::{FetchError, Policy};
 use crate::io::{self, ReadError, ReadOptions};
+use crate::mesh::TetMesh;
+use crate::mesh::tetrahedralize::{self, fill};
+use crate::modifier::{FlowEntry, NamedFlow};
 use crate::scene::{Folder, Source};
-use crate::{Asset, Run, zoo};
+use crate::{Asset, Run, TriMesh, zoo};
 
 /// Why an asset could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +36,68 @@ pub enum SourceError {
     /// The zoo has no such model.
     #[error(transparent)]
     Zoo(#[from] zoo::Error),
+    /// A surface cannot be filled.
+    #[error(transparent)]
+    Fill(#[from] tetrahedralize::Error),
+    /// Nothing in this library makes that.
+    #[error("{what}: {fix}")]
+    Unknown {
+        /// What was asked for.
+        what: String,
+        /// What there is.
+        fix: String,
+    },
+}
+
+/// Reads the tetrahedral mesh a scene names.
+///
+/// # Errors
+///
+/// [`SourceError`] if there is no such file, or it cannot be read.
+pub fn load_tets(file: &str, folder: &Folder<'_>) -> Result<TetMesh, SourceError> {
+    folder.resolve(file)?;
+    let fix = "tetrahedral meshes are not read yet: give a spacing, such as tets = 0.05".to_owned();
+    Err(SourceError::Unknown { what: file.to_owned(), fix })
+}
+
+/// Fills a closed surface with tetrahedra whose edges are about as long as `spacing`.
+///
+/// # Errors
+///
+/// [`SourceError`] if the surface has no inside.
+pub fn fill_tets(surface: &TriMesh, spacing: f64, run: &Run<'_>) -> Result<TetMesh, SourceError> {
+    let params = fill::Params { spacing: Some(spacing as f32) };
+    Ok(fill::fill(surface, &params, run)?.mesh)
+}
+
+/// Opens a flow that a scene names: a [`Flow`].
+///
+/// # Errors
+///
+/// [`SourceError`] if there is no such flow, or it cannot be read.
+pub fn open_flow(
+    name: &str,
+    entry: &FlowEntry,
+    folder: &Folder<'_>,
+) -> Result<NamedFlow, SourceError> {
+    let unknown = |what: &str, fix: String| {
+        let what = format!("flow '{name}': {what}");
+        SourceError::Unknown { what, fix }
+    };
+    let flow = match &entry.source {
+        Source::Zoo { zoo, .. } => {
+            let known = analytic::ALL.map(|known| known.0).join(", ");
+            let none = || unknown(&format!("the zoo has no '{zoo}'"), format!("it has {known}"));
+            Flow::Analytic(Analytic::named(zoo).ok_or_else(none)?)
+        }
+        Source::File { file } => {
+            folder.resolve(file)?;
+            return Err(unknown(file, "recorded flows do not play in scenes yet".to_owned()));
+        }
+        Source::Empty { .. } => return Err(unknown("nothing", "name a zoo flow".to_owned())),
+    };
+    let flow = Arc::new(flow);
+    Ok(NamedFlow { name: name.to_owned(), start: entry.start, speed: entry.speed, flow })
 }
 
 /// Reads or builds the asset a scene names; what had to be mended in a file is added to `warnings`.
@@ -54,5 +123,6 @@ pub fn load(
             let size = zoo::Size { triangles: triangles.map(|t| t as usize) };
             Ok(zoo::build(zoo, &size, run)?)
         }
+        Source::Empty { .. } => Ok(Asset::from_mesh(TriMesh::default())),
     }
 }

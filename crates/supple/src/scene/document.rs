@@ -197,6 +197,11 @@ impl<'a> Field<'a> {
         text.starts_with(|c: char| c.is_alphabetic() || c == '_').then_some(text)
     }
 
+    /// A text that is a number with a unit.
+    pub(super) fn as_quantity(&self, unit: Unit<'_>) -> Option<f64> {
+        unit.parse(self.value.get_ref().as_str()?, self.document.fps.get()).ok()
+    }
+
     /// A name that is safe as a part of a file name.
     pub(super) fn name(&self) -> Result<String, Problem> {
         let text = self.text()?;

@@ -50,6 +50,11 @@
 //! [[collider]]
 //! kind = "plane"                  # or "box", "sphere", "capsule", "ring", "convex", "mesh"
 //!
+//! [flow.wake]                     # velocity over space and time, for modifiers that name it
+//! file = "wake.vti"               # or: zoo = "…"
+//! start = "0 s"                   # time of the flow at the scene's time zero
+//! speed = 1                       # seconds of the flow in a second of the scene
+//!
 //! [track.lift]
 //! interpolation = "smooth"        # or "step", "linear"
 //! keys = [[0, 0.0], ["1 s", 0.5]]
@@ -102,7 +107,7 @@ use crate::io::uri::Policy;
 use crate::modifier::Registry;
 
 pub use crate::modifier::read::Unit;
-pub use crate::modifier::{Ease, Source, Track, Tracks, Value};
+pub use crate::modifier::{Ease, FlowEntry, Flows, Source, Tets, Track, Tracks, Value};
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use error::{Problem, SceneError};
@@ -134,6 +139,9 @@ pub struct Scene {
     /// Values over time that parameters may name.
     #[serde(rename = "track", default)]
     pub tracks: Tracks,
+    /// Velocity over space and time that modifiers may name.
+    #[serde(rename = "flow", default, skip_serializing_if = "Flows::is_empty")]
+    pub flows: Flows,
     /// Where pictures are taken from; found by itself if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
@@ -201,6 +209,9 @@ pub struct Actor {
     /// Where the asset comes from.
     #[serde(flatten)]
     pub source: Source,
+    /// The solid beside its surface, for modifiers that need one. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tets: Option<Tets>,
     /// Where it stands, with all its motion.
     #[serde(default)]
     pub placement: Placement,
@@ -235,7 +246,7 @@ impl Source {
             }
             (None, None) => {
                 let fix = "add file = \"model.glb\", or zoo = \"boxer\" for a built-in model";
-                Err(table.wrong("[[asset]] has neither 'file' nor 'zoo'", fix))
+                Err(table.wrong(&format!("{} has neither 'file' nor 'zoo'", table.what), fix))
             }
         }
     }
@@ -244,6 +255,7 @@ impl Source {
     fn name(&self) -> String {
         match self {
             Self::Zoo { zoo, .. } => zoo.clone(),
+            Self::Empty { .. } => "empty".to_owned(),
             Self::File { file } => {
                 let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
                 stem.trim_start_matches('.').replace(|c| "/\\:*?\"<>|".contains(c), "_")
@@ -259,12 +271,18 @@ impl Actor {
             "file",
             "zoo",
             "triangles",
+            "empty",
+            "tets",
             "placement",
             "motion",
             "contact",
             "modifier",
         ])?;
-        let source = Source::read(table)?;
+        let source = match table.get("empty") {
+            Some(empty) => read_empty(table, &empty)?,
+            None => Source::read(table)?,
+        };
+        let tets = table.get("tets").map(|f| read_tets(&f)).transpose()?;
         let name = match table.get("name") {
             Some(field) => field.name()?,
             None => source.name(),
@@ -290,7 +308,7 @@ impl Actor {
             None => Vec::new(),
         };
         let modifiers = modifiers.iter().map(Modifier::read).collect::<Result<_, _>>()?;
-        Ok(Self { name, source, placement, motion, contact, modifiers })
+        Ok(Self { name, source, tets, placement, motion, contact, modifiers })
     }
 }
 
@@ -368,6 +386,7 @@ impl Scene {
         let actor = Actor {
             name: name.to_owned(),
             source,
+            tets: None,
             placement: Placement::default(),
             motion: Motion::default(),
             contact: None,
@@ -380,6 +399,7 @@ impl Scene {
             assets: vec![actor],
             colliders: Vec::new(),
             tracks: Tracks::new(),
+            flows: Flows::new(),
             camera: None,
             output: Output::default(),
         }
@@ -436,7 +456,9 @@ impl Scene {
         if version.count(0..=u32::MAX)? != VERSION {
             return Err(version.wrong("a scene of another version", &known));
         }
-        root.only(&["supple", "name", "time", "asset", "collider", "track", "camera", "output"])?;
+        root.only(&[
+            "supple", "name", "time", "asset", "collider", "track", "flow", "camera", "output",
+        ])?;
         let name = root.get("name").map_or(Ok("scene".to_owned()), |f| f.name())?;
         let time = match root.get("time") {
             Some(field) => Time::read(&field.table("[time]")?)?,
@@ -444,6 +466,7 @@ impl Scene {
         };
         let tracks = read_tracks(root)?;
         root.document.tracks.replace(tracks.clone());
+        let flows = read_flows(root)?;
         let mut assets = Vec::new();
         for table in root.get("asset").map_or(Ok(Vec::new()), |f| f.tables("[[asset]]"))? {
             assets.push(Actor::read(&table, &assets)?);
@@ -457,7 +480,8 @@ impl Scene {
             Some(field) => Output::read(&field.table("[output]")?)?,
             None => Output::default(),
         };
-        Ok(Self { supple: VERSION, name, time, assets, colliders, tracks, camera, output })
+        let supple = VERSION;
+        Ok(Self { supple, name, time, assets, colliders, tracks, flows, camera, output })
     }
 
     /// The document of this scene.
@@ -489,6 +513,48 @@ fn read_colliders(root: &Table<'_>, assets: &[Actor]) -> Result<Vec<ColliderEntr
         colliders.push(collider);
     }
     Ok(colliders)
+}
+
+/// An asset that a modifier makes.
+fn read_empty(table: &Table<'_>, empty: &document::Field<'_>) -> Result<Source, Problem> {
+    let others = ["file", "zoo", "triangles", "tets"].iter().find_map(|key| table.get(key));
+    if let Some(other) = others {
+        return Err(other.wrong("an empty asset comes from nowhere", "keep one of them"));
+    }
+    if !empty.flag()? {
+        return Err(empty.wrong("'empty' is false", "write true, or name a file or zoo model"));
+    }
+    Ok(Source::Empty { empty: true })
+}
+
+fn read_tets(field: &document::Field<'_>) -> Result<Tets, Problem> {
+    let lengths = Range { least: 1e-9, most: 1e9 };
+    // A length may be text too: "2 cm".
+    if field.is_text() && field.as_quantity(Unit("m")).is_none() {
+        return field.file().map(Tets::File);
+    }
+    field.number(Unit("m"), lengths).map(Tets::Spacing)
+}
+
+fn read_flows(root: &Table<'_>) -> Result<Flows, Problem> {
+    let Some(field) = root.get("flow") else { return Ok(Flows::new()) };
+    let mut flows = Flows::new();
+    for entry in field.table("[flow]")?.entries() {
+        let table = entry.table(&format!("[flow.{}]", entry.key))?;
+        table.only(&["file", "zoo", "start", "speed"])?;
+        let source = match table.get("zoo") {
+            // The zoo of flows is not that of models.
+            Some(zoo) if table.get("file").is_none() => {
+                Source::Zoo { zoo: zoo.name()?, triangles: None }
+            }
+            _ => Source::read(&table)?,
+        };
+        let times = Range { least: -1e9, most: 1e9 };
+        let start = table.number_or("start", Unit("s"), times, 0.0)?;
+        let speed = table.number_or("speed", Unit(""), times, 1.0)?;
+        flows.insert(entry.key.clone(), FlowEntry { source, start, speed });
+    }
+    Ok(flows)
 }
 
 fn read_tracks(root: &Table<'_>) -> Result<Tracks, Problem> {

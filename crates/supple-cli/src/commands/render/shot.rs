@@ -1,17 +1,20 @@
 //! One camera on a stage, and the pictures it takes.
 
+use std::sync::Arc;
+
 use anyhow::bail;
 use glam::Vec3;
 use supple::TriMesh;
+use supple::asset::Alpha;
 use supple::mesh::Values;
-use supple::mesh::attribute::Attributes;
+use supple::mesh::attribute::{Attributes, COLOR};
 use supple::mesh::measure::Bounds;
-use supple::player::Frame;
+use supple::player::{Cast, Frame};
 use supple_gpu::camera::{Camera, Framing, Projection};
 use supple_gpu::compare::{self, Comparison};
 use supple_gpu::splat;
 use supple_gpu::view::{
-    Body, Edge, Field, Label, Shading, View, Wireframe, aspect, legend_room, range_of,
+    Body, Edge, Field, Label, Paint, Shading, View, Wireframe, aspect, legend_room, range_of,
 };
 use supple_gpu::{Image, Renderer};
 
@@ -95,11 +98,8 @@ impl Shot {
         }
         let splats = stage.player().cast().iter().map(|cast| {
             let mesh = &cast.rest.meshes[0];
-            mesh.triangles.is_empty().then(|| {
-                let drawn = splat::drawn(mesh.positions.len());
-                let radius = splat::radius(&picked(&mesh.positions, &drawn));
-                (drawn, radius)
-            })
+            let is_cloud = mesh.triangles.is_empty() && !cast.is_generated();
+            is_cloud.then(|| splats_of(&mesh.positions))
         });
         Self { look: look.clone(), camera, taken, splats: splats.collect() }
     }
@@ -124,11 +124,10 @@ impl Shot {
         let fields: Result<Vec<_>, _> =
             (0..frame.bodies.len()).map(|b| field_values(stage, &frame, b, &self.look)).collect();
         let mut fields = fields?;
-        let clouds: Vec<Option<TriMesh>> =
+        let clouds: Vec<Option<(Vec<u32>, TriMesh)>> =
             (0..fields.len()).map(|b| self.cloud(stage, &frame, b)).collect();
-        let splats = self.splats.iter().zip(&clouds);
-        for (values, (splats, cloud)) in fields.iter_mut().zip(splats) {
-            if let (Some(values), Some((drawn, _)), Some(mesh)) = (values, splats, cloud) {
+        for (values, cloud) in fields.iter_mut().zip(&clouds) {
+            if let (Some(values), Some((drawn, mesh))) = (values, cloud) {
                 let each = mesh.positions.len() / drawn.len().max(1);
                 let of_splat = |&i: &u32| std::iter::repeat_n(values[i as usize], each);
                 *values = drawn.iter().flat_map(of_splat).collect();
@@ -141,10 +140,15 @@ impl Shot {
         // As large in every frame, so that the softness of the light stays as it is.
         let stage_box = filled.map(|b| resized(b, self.taken.diagonal));
         let mut bodies = Vec::new();
+        let meshes: Vec<Option<TriMesh>> =
+            (0..fields.len()).map(|b| changed_mesh(stage, &frame, b)).collect();
         for (i, values) in fields.iter().enumerate() {
+            if frame.bodies[i].positions.is_empty() {
+                continue;
+            }
             let mut body = match &clouds[i] {
-                Some(mesh) => Body { paints: stage.paints(i).to_vec(), ..Body::new(mesh) },
-                None => dressed(stage, &frame, i, &self.look),
+                Some((_, mesh)) => Body { paints: stage.paints(i).to_vec(), ..Body::new(mesh) },
+                None => dressed(stage, &frame, i, meshes[i].as_ref(), &self.look),
             };
             body.opacity = self.look.opacity;
             body.field = values.as_ref().map(|values| self.field(values, i));
@@ -164,15 +168,23 @@ impl Shot {
         })?)
     }
 
-    /// A cloud of points as the camera sees it; nothing for a body with triangles.
-    fn cloud(&self, stage: &Stage, frame: &Frame, body: usize) -> Option<TriMesh> {
-        let (drawn, radius) = self.splats[body].as_ref()?;
+    /// A cloud of points as the camera sees it, and which points are drawn; nothing for a body with triangles.
+    fn cloud(&self, stage: &Stage, frame: &Frame, body: usize) -> Option<(Vec<u32>, TriMesh)> {
+        let shown = &frame.bodies[body];
+        let is_cloud = shown.topology.triangles().is_empty() && !shown.positions.is_empty();
+        let count = shown.positions.len();
+        let known =
+            self.splats[body].clone().filter(|_| rest(stage, body).positions.len() == count);
+        let (drawn, radius) =
+            is_cloud.then(|| known.unwrap_or_else(|| splats_of(&shown.positions)))?;
         let mut attributes = Attributes::default();
-        for attribute in rest(stage, body).attributes.iter() {
-            attributes.set(attribute.name.clone(), attribute.values.gather(drawn));
+        let own = rest(stage, body).attributes.iter().filter(|a| a.values.len() == count);
+        for attribute in own.chain(&shown.channels) {
+            attributes.set(attribute.name.clone(), attribute.values.gather(&drawn));
         }
-        let points = picked(&frame.bodies[body].positions, drawn);
-        Some(splat::splats(&points, &attributes, *radius, &self.camera))
+        let points = picked(&shown.positions, &drawn);
+        let mesh = splat::splats(&points, &attributes, radius, &self.camera);
+        Some((drawn, mesh))
     }
 
     /// A field in colours that mean the same in every frame, explained once.
@@ -196,6 +208,13 @@ fn is_without_area(mesh: &TriMesh) -> bool {
         u.cross(v).length() <= f64::from(SINE) * u.length() * v.length()
     };
     !mesh.triangles.is_empty() && mesh.triangles.iter().all(is_thin)
+}
+
+/// Which points of a cloud are drawn, and how large.
+fn splats_of(points: &[Vec3]) -> (Vec<u32>, f32) {
+    let drawn = splat::drawn(points.len());
+    let radius = splat::radius(&picked(points, &drawn));
+    (drawn, radius)
 }
 
 fn picked(points: &[Vec3], which: &[u32]) -> Vec<Vec3> {
@@ -224,7 +243,8 @@ fn scout(
     mut framing: Framing,
     shell: &Shell,
 ) -> anyhow::Result<(Taken, Framing)> {
-    if stage.player().cast().iter().all(|cast| cast.body.mesh.positions.is_empty()) {
+    let nothing = |cast: &Cast| cast.body.mesh.positions.is_empty() && !cast.is_generated();
+    if stage.player().cast().iter().all(nothing) {
         bail!("there is nothing to draw: name a mesh, a point cloud, or a scene with one");
     }
     let missing = look.show.clone();
@@ -329,16 +349,45 @@ fn sampled(frames: &[u32]) -> Vec<u32> {
     spread.into_iter().map(|i| frames[i]).collect()
 }
 
-/// A body of a frame in its paints.
-fn dressed<'a>(stage: &'a Stage, frame: &'a Frame, body: usize, look: &Look) -> Body<'a> {
+/// What is drawn of a body whose topology or channels are not those of its rest shape.
+fn changed_mesh(stage: &Stage, frame: &Frame, body: usize) -> Option<TriMesh> {
+    let (shown, cast) = (&frame.bodies[body], &stage.player().cast()[body]);
+    let is_own = Arc::ptr_eq(&shown.topology, cast.topology());
+    if is_own && shown.channels.is_empty() {
+        return None;
+    }
+    let mut mesh = match is_own {
+        true => rest(stage, body).clone(),
+        false => TriMesh::new(shown.positions.clone(), shown.topology.triangles().to_vec()),
+    };
+    for channel in &shown.channels {
+        mesh.attributes.set(channel.name.clone(), channel.values.clone());
+    }
+    Some(mesh)
+}
+
+/// A body of a frame in its paints; `mesh` is what is drawn if not its rest shape.
+fn dressed<'a>(
+    stage: &'a Stage,
+    frame: &'a Frame,
+    body: usize,
+    mesh: Option<&'a TriMesh>,
+    look: &Look,
+) -> Body<'a> {
     let shown = &frame.bodies[body];
+    let plain = Body::new(mesh.unwrap_or(rest(stage, body)));
+    // Colours that can be seen through are meant so, whatever they come from, unless a material says otherwise.
+    let colors = plain.mesh.attributes.get(COLOR);
+    let see_through = matches!(colors, Some(Values::Vec4(c)) if c.iter().any(|c| c.w < 1.0));
+    let alpha = if see_through { Alpha::Blend } else { plain.paint.alpha };
     Body {
         positions: Some(&shown.positions),
         normals: None,
         paints: stage.paints(body).to_vec(),
+        paint: Paint { alpha, ..plain.paint.clone() },
         shading: if look.flat { Shading::Flat } else { Shading::default() },
         wireframe: look.wireframe.then(Wireframe::default),
-        ..Body::new(rest(stage, body))
+        ..plain
     }
 }
 
@@ -354,20 +403,26 @@ fn field_values(
     look: &Look,
 ) -> anyhow::Result<Option<Vec<f32>>> {
     let Some(name) = &look.field else { return Ok(None) };
-    let mesh = rest(stage, body);
+    let (mesh, shown) = (rest(stage, body), &frame.bodies[body]);
+    let is_own = mesh.positions.len() == shown.positions.len();
     if name == "displacement" {
-        let pairs = mesh.positions.iter().zip(&frame.bodies[body].positions);
-        return Ok(Some(pairs.map(|(rest, now)| rest.distance(*now)).collect()));
+        let pairs = mesh.positions.iter().zip(&shown.positions);
+        return Ok(is_own.then(|| pairs.map(|(rest, now)| rest.distance(*now)).collect()));
     }
-    match mesh.attributes.get(name) {
+    let own = mesh.attributes.get(name).filter(|_| is_own);
+    match shown.channels.get(name).or(own) {
         Some(Values::Scalar(values)) => Ok(Some(values.clone())),
         Some(values) => {
             let width = values.width();
             let length = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
             Ok(Some(values.as_floats().chunks_exact(width).map(length).collect()))
         }
+        // Another body has it, or a body that is made has nothing yet.
+        None if frame.bodies.iter().any(|b| b.channels.get(name).is_some()) => Ok(None),
+        None if shown.positions.is_empty() => Ok(None),
         None => {
-            let mut known: Vec<_> = mesh.attributes.iter().map(|a| a.name.as_str()).collect();
+            let all = shown.channels.iter().chain(&mesh.attributes);
+            let mut known: Vec<_> = all.map(|a| a.name.as_str()).collect();
             known.push("displacement");
             bail!("there is no field '{name}'; there are {}", known.join(", "))
         }
@@ -391,8 +446,11 @@ pub(super) fn before_after(
         direction: args.look.from.filter(|d| *d != Vec3::ZERO),
         captions: captions(args.look.label.as_deref()),
     };
-    let left = undressed(before, &first, &args.look);
-    let right = undressed(after, &second, &args.look);
+    let [left, right] = [(&*before, &first), (&*after, &second)].map(|(stage, frame)| {
+        (0..frame.bodies.len()).map(|body| changed_mesh(stage, frame, body)).collect::<Vec<_>>()
+    });
+    let left = undressed(before, &first, &left, &args.look);
+    let right = undressed(after, &second, &right, &args.look);
     if left.iter().zip(&right).any(|(p, q)| compare::displacement(p, q).is_err()) {
         let different =
             "the shapes have different vertices: they are shown without their difference";
@@ -408,6 +466,12 @@ fn captions(label: Option<&str>) -> [String; 2] {
 }
 
 /// The bodies of a frame without anything shown around them.
-fn undressed<'a>(stage: &'a Stage, frame: &'a Frame, look: &Look) -> Vec<Body<'a>> {
-    (0..frame.bodies.len()).map(|body| dressed(stage, frame, body, look)).collect()
+fn undressed<'a>(
+    stage: &'a Stage,
+    frame: &'a Frame,
+    meshes: &'a [Option<TriMesh>],
+    look: &Look,
+) -> Vec<Body<'a>> {
+    let bodies = meshes.iter().enumerate();
+    bodies.map(|(body, mesh)| dressed(stage, frame, body, mesh.as_ref(), look)).collect()
 }

@@ -4,6 +4,7 @@
 
 use glam::{Mat4, Quat, Vec3};
 use supple::TriMesh;
+use supple::modifier;
 use supple::player::Frame;
 use supple::rig::collider::Place;
 use supple::scene::Modifier;
@@ -29,6 +30,8 @@ pub(crate) enum Show {
     Boundaries,
     /// Where springs hang
     Anchors,
+    /// What modifiers show of themselves: lines, arrows, handles
+    Guides,
 }
 
 impl Show {
@@ -41,6 +44,7 @@ impl Show {
             Self::Curves => "curves",
             Self::Boundaries => "boundaries",
             Self::Anchors => "anchors",
+            Self::Guides => "guides",
         }
     }
 }
@@ -133,6 +137,7 @@ impl Gathering<'_> {
                 Show::Springs => self.springs(body, &mut shown),
                 Show::Anchors => self.anchors(body, &mut shown),
                 Show::Skeleton => self.skeleton(body, &mut shown),
+                Show::Guides => self.guides(body, &mut shown),
                 Show::Curves => {
                     for (op, onward) in self.ops(body) {
                         shown.add(self.curves(&op), onward);
@@ -172,6 +177,22 @@ impl Gathering<'_> {
         if !springs.is_empty() {
             let masses = springs.iter().map(|s| s.mass).collect();
             shown.overlays.push(self.dots(masses, MASS, 8.0));
+        }
+    }
+
+    fn guides(&self, body: usize, shown: &mut Shown) {
+        for overlay in &self.frame.bodies[body].guides.overlays {
+            let width_px = self.px(1.6);
+            shown.overlays.push(match overlay {
+                modifier::Overlay::Line(points) => {
+                    let (points, closed) = (points.clone(), false);
+                    Overlay::Curve { points, closed, color: WAY, width_px }
+                }
+                modifier::Overlay::Arrow(from, to) => {
+                    Overlay::Arrow { from: *from, to: *to, color: WAY, width_px }
+                }
+                modifier::Overlay::Handle(at, _) => self.dots(vec![*at], MASS, 8.0),
+            });
         }
     }
 

@@ -13,7 +13,7 @@ use supple_gpu::camera::{Camera, Projection};
 use supple_gpu::texture::paints_of;
 use supple_gpu::view::Paint;
 
-use crate::commands::{as_mesh, read};
+use crate::commands::read;
 use crate::shell::Shell;
 
 /// A scene being played, with what its surfaces look like.
@@ -57,7 +57,7 @@ impl Stage {
             scene.assets[0].motion = Motion::Keyframes(keyframes);
         }
         let cameras = cameras_of(&asset)?;
-        let mut asset = Some(as_mesh(asset));
+        let mut asset = Some(asset);
         let mut load = |_: &Source| asset.take().ok_or_else(|| "loaded twice".into());
         let here = Folder::new(Path::new("."));
         let player = Player::new(&scene, &here, &mut load, &shell.quiet_run())?;
