@@ -67,7 +67,7 @@ pub fn load_tets(file: &str, folder: &Folder<'_>) -> Result<TetMesh, SourceError
 /// [`SourceError`] if the surface has no inside.
 pub fn fill_tets(surface: &TriMesh, spacing: f64, run: &Run<'_>) -> Result<TetMesh, SourceError> {
     let params = fill::Params { spacing: Some(spacing as f32) };
-    Ok(fill::fill(surface, &params, run)?.mesh)
+    Ok(fill(surface, &params, run)?.mesh)
 }
 
 /// Opens a flow that a scene names: a [`Flow`].
