@@ -461,11 +461,11 @@ fn a_buffer_that_is_named_often_is_read_once() {
         fetched.set(fetched.get() + 1);
         Ok([0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].map(f32::to_le_bytes).concat())
     };
-    let asset = supple::io::gltf::read(text.as_bytes(), &fetch, &mut Vec::new()).unwrap();
+    let asset = gltf::read(text.as_bytes(), &fetch, &mut Vec::new()).unwrap();
     assert_eq!(asset.meshes[0].positions, [Vec3::ZERO, Vec3::X, Vec3::Y]);
     assert_eq!(fetched.get(), 1);
     // Each may claim its own length, but not more than there is.
     let longer = text.replacen("\"byteLength\":36", "\"byteLength\":40", 1);
-    let error = supple::io::gltf::read(longer.as_bytes(), &fetch, &mut Vec::new()).unwrap_err();
+    let error = gltf::read(longer.as_bytes(), &fetch, &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("claims 40 bytes and has 36"), "{error}");
 }
