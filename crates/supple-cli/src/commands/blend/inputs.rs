@@ -220,9 +220,7 @@ fn corners(triangles: &[[u32; 3]], t: usize) -> Vec<u32> {
 fn displaced(path: &Path, base: &TriMesh) -> anyhow::Result<Vec<Vec3>> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let moved = supple::io::makehuman::read_target(&bytes, base.positions.len());
-    let moved = moved.map_err(|wrong| {
-        anyhow!("{}, {}: {}; {}", path.display(), wrong.place, wrong.what, wrong.fix)
-    })?;
+    let moved = moved.with_context(|| path.display().to_string())?;
     Ok(base.positions.iter().zip(&moved).map(|(x, d)| *x + *d).collect())
 }
 
