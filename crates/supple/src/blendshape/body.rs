@@ -338,7 +338,7 @@ impl Filling {
             return Ok(None);
         }
         let mesh = TriMesh::new(shapes.base.to_vec(), shapes.triangles.to_vec());
-        match tetrahedralize::fill(&mesh, &fill::Params::default(), run) {
+        match fill(&mesh, &fill::Params::default(), run) {
             Ok(filled) => {
                 let inner = filled.mesh.positions[shapes.base.len()..].to_vec();
                 Ok(Some(Self { inner, tets: filled.mesh.tets }))

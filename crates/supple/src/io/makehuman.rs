@@ -1,4 +1,4 @@
-//! MakeHuman targets: displacements of the vertices of a base mesh, as text.
+//! `MakeHuman` targets: displacements of the vertices of a base mesh, as text.
 //!
 //! # What is read
 //!
