@@ -344,3 +344,69 @@ fn skin_says_what_is_wrong() {
     assert!(weights.contains("no painted field 'fat'"), "{weights}");
     assert!(error(at, &["skin", "bar.glb", "-o", "x.glb", "--fps", "0"]).contains("--fps"));
 }
+
+/// A bar, and the same one bent.
+fn bent_bar(folder: &Path) {
+    zoo(folder, "bar", "600", "a.obj");
+    ok(
+        folder,
+        &[
+            "deform",
+            "a.obj",
+            "-o",
+            "b.obj",
+            "bend",
+            "--axis",
+            "0,0,1",
+            "--along",
+            "1,0,0",
+            "--degrees",
+            "90",
+            "--width",
+            "4",
+        ],
+    );
+}
+
+#[test]
+fn blend_writes_shapes_takes_and_sequences_and_keeps_volume() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    bent_bar(folder);
+    let told = json(folder, &["blend", "a.obj", "b.obj", "--weights", "0.5,0.5", "-o", "half.obj"]);
+    let volume = |key: &str| told[key].as_f64().unwrap().abs();
+    assert!(volume("volume_error") < 0.01 && volume("volume_error_linear") > 0.02, "{told}");
+    assert_eq!(told["frames_not_proved"], 0);
+    let take = json(folder, &["blend", "a.obj", "b.obj", "--steps", "4", "-o", "take.glb"]);
+    assert_eq!(take["frames"], 5);
+    ok(folder, &["blend", "a.obj", "b.obj", "--steps", "2", "-o", "out/b.obj"]);
+    assert!(
+        folder.join("out/b.0000.obj").exists() && folder.join("out/b.0002.obj").exists(),
+        "numbered"
+    );
+    ok(folder, &["blend", "a.obj", "b.obj", "--additive", "--weights", "1.5", "-o", "beyond.ply"]);
+    assert!(folder.join("take.glb").exists() && folder.join("beyond.ply").exists(), "written");
+}
+
+#[test]
+fn blend_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    bent_bar(folder);
+    zoo(folder, "ball", "200", "ball.obj");
+    let wrong = |args: &[&str]| error(folder, &[&["blend"], args].concat());
+    let text = wrong(&["a.obj", "ball.obj", "--weights", "0.5,0.5", "-o", "o.obj"]);
+    assert!(text.contains("vertices"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "--weights", "0.5,0.25", "-o", "o.obj"]);
+    assert!(text.contains("0.75"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "--weights", "0.5", "-o", "o.obj"]);
+    assert!(text.contains("1 numbers for 2"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--hold", "999999", "-o", "o.glb"]);
+    assert!(text.contains("999999"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--pull", "3", "-o", "o.glb"]);
+    assert!(text.contains("17:0,0.5,1"), "{text}");
+    let text = wrong(&["a.obj", "-o", "o.glb"]);
+    assert!(text.contains("no morph targets"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "-o", "o.glb"]);
+    assert!(text.contains("--weights"), "{text}");
+}

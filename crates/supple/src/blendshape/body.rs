@@ -11,10 +11,12 @@ use glam::{DVec3, Vec3};
 use super::carry::carry;
 use super::{Bending, Error, Inside, Params, Shapes};
 use crate::Run;
+use crate::mesh::TriMesh;
 use crate::mesh::adjacency::{self, Rows};
 use crate::mesh::measure::Bounds;
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::tet::signed_volume;
+use crate::mesh::tetrahedralize::{self, fill};
 use crate::mesh::winding::Winding;
 use crate::spring::network::{self, Network};
 
@@ -331,7 +333,21 @@ impl Filling {
             let inner = inside.positions.get(shapes.base.len()..).unwrap_or_default().to_vec();
             return Ok(Some(Self { inner, tets: inside.tets.clone() }));
         }
-        let _ = (params, triangles, run);
-        Ok(None)
+        let is_closed = adjacency::topology(shapes.base.len(), triangles, run).is_closed();
+        if params.inside != Inside::Auto || !is_closed {
+            return Ok(None);
+        }
+        let mesh = TriMesh::new(shapes.base.to_vec(), shapes.triangles.to_vec());
+        match fill(&mesh, &fill::Params::default(), run) {
+            Ok(filled) => {
+                let inner = filled.mesh.positions[shapes.base.len()..].to_vec();
+                Ok(Some(Self { inner, tets: filled.mesh.tets }))
+            }
+            // Flat or empty: a layer holds it.
+            Err(
+                tetrahedralize::Error::Flat { .. } | tetrahedralize::Error::NothingInside { .. },
+            ) => Ok(None),
+            Err(wrong) => Err(wrong.into()),
+        }
     }
 }

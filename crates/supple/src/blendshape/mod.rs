@@ -62,6 +62,7 @@ mod carry;
 pub mod contact;
 #[cfg(test)]
 mod contact_tests;
+pub mod modifier;
 mod newton;
 pub mod obstacle;
 pub mod oracle;
@@ -75,6 +76,7 @@ mod tests;
 mod weights;
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mesh::TetMesh;
@@ -85,7 +87,7 @@ pub use solve::{Blend, History, Report, Start};
 pub use weights::additive;
 
 /// What a blend is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// The equilibrium of the springs: right where shapes bend or turn.
@@ -316,6 +318,9 @@ pub enum Error {
         /// Which, counted from zero.
         obstacle: usize,
     },
+    /// The surface could not be filled.
+    #[error("the inside could not be filled with tets: {0}")]
+    Fill(#[from] crate::mesh::tetrahedralize::Error),
     /// The matrix of the springs could not be factorised.
     #[error("the springs could not be prepared: {0}")]
     Sparse(#[from] crate::sparse::Error),

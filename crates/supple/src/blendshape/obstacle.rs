@@ -1,6 +1,7 @@
 //! What a blend must not enter.
 
 use glam::{DQuat, DVec3, Vec3};
+use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::Run;
@@ -9,6 +10,7 @@ use crate::mesh::measure::Bounds;
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::volume;
 use crate::mesh::winding::Winding;
+use crate::rig::collider::Solid as Convex;
 
 /// A solid.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub enum Solid {
         /// Normal, which points out.
         normal: DVec3,
     },
+    /// Convex parts, together.
+    Parts(Vec<Convex>),
     /// A closed mesh.
     Mesh(Box<MeshSolid>),
 }
@@ -45,7 +49,7 @@ pub struct MeshSolid {
 }
 
 /// Where a solid is: `x ↦ turn x + at`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pose {
     /// Rotation.
     pub turn: DQuat,
@@ -104,6 +108,11 @@ impl Solid {
         match self {
             Self::Ball { radius } | Self::Cylinder { radius, .. } => 0.5 * radius,
             Self::HalfSpace { .. } => f64::INFINITY,
+            Self::Parts(parts) => {
+                let boxes = parts.iter().filter_map(Convex::bounds);
+                let thinnest = boxes.map(|b| f64::from(b.size().min_element()));
+                0.25 * thinnest.fold(f64::INFINITY, f64::min)
+            }
             Self::Mesh(mesh) => 0.25 * mesh.thickness,
         }
     }
@@ -124,6 +133,12 @@ impl Solid {
             Self::HalfSpace { normal } => {
                 let normal = normal.normalize_or_zero();
                 Some(Probe { distance: normal.dot(x), normal })
+            }
+            Self::Parts(parts) => {
+                let probes = parts.iter().map(|part| part.probe(x.as_vec3(), Vec3::ZERO));
+                let nearest = probes.min_by(|a, b| a.distance.total_cmp(&b.distance))?;
+                let normal = nearest.normal.as_dvec3();
+                Some(Probe { distance: f64::from(nearest.distance), normal })
             }
             Self::Mesh(mesh) => mesh.probe(x),
         }

@@ -9,6 +9,7 @@
 pub mod amira;
 pub mod gltf;
 pub mod gzip;
+pub mod makehuman;
 pub mod mdd;
 pub mod netcdf;
 pub mod obj;

@@ -292,9 +292,9 @@ fn forward_block(values: &[f32], height: usize, j: usize, together: usize, x: &m
             rest[i] = less(less(x, c[i], done[2]), d[i], done[3]);
         }
     } else {
-        for k in 0..together {
+        for (k, done) in done.iter().enumerate().take(together) {
             for (x, &l) in rest.iter_mut().zip(column(k)) {
-                *x = less(*x, l, done[k]);
+                *x = less(*x, l, *done);
             }
         }
     }
@@ -320,9 +320,9 @@ fn backward_block(values: &[f32], height: usize, j: usize, together: usize, x: &
         }
         done[..TOGETHER].copy_from_slice(&sums);
     } else {
-        for k in 0..together {
+        for (k, done) in done.iter_mut().enumerate().take(together) {
             for (x, &l) in rest.iter().zip(column(k)) {
-                done[k] = less(done[k], l, *x);
+                *done = less(*done, l, *x);
             }
         }
     }

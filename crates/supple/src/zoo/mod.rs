@@ -30,6 +30,7 @@ mod hand;
 mod head;
 mod jelly;
 mod limbs;
+mod morph_bar;
 mod polygonise;
 mod pose;
 mod reduce;
@@ -120,6 +121,11 @@ pub fn names() -> &'static [Entry] {
         entry("comb", "a bar with thirteen teeth", 10_764),
         entry("cylinder", "a closed cylinder of radius 0.5, 2 high", 3840),
         entry("fan", "a pleated fan of ten folds, with sharp edges", 10_688),
+        entry(
+            "morph-bar",
+            "the bar with the morph targets curl and wring, and a clip of each",
+            3328,
+        ),
         entry("plane", "a flat sheet of 2 by 2, open", 2048),
         entry("rigged-bar", "the bar with three bones and the clips bend and twist", 3328),
         entry("rope", "a round rope 12 long and 0.3 thick, along x", 8352),
@@ -154,6 +160,12 @@ pub fn build(name: &str, size: &Size, run: &Run<'_>) -> Result<Asset, Error> {
     if let Some(mesh) = simple::build(entry.name, triangles) {
         run.check()?;
         return Ok(finished(entry.name, mesh, Asset::default()));
+    }
+    if entry.name == "morph-bar"
+        && let Some((mesh, clips)) = morph_bar::build(triangles)
+    {
+        run.check()?;
+        return Ok(finished(entry.name, mesh, clips));
     }
     if entry.name == "rigged-bar"
         && let Some((mesh, rig)) = rigged_bar::build(triangles)

@@ -64,6 +64,10 @@ impl Inputs {
         let base = super::super::rest_mesh(&paths[0], first, shell)?;
         let mut targets = Vec::new();
         for path in &paths[1..] {
+            if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("target")) {
+                targets.push(displaced(path, &base)?);
+                continue;
+            }
             let asset = super::super::read(path, shell)?;
             let mesh = super::super::rest_mesh(path, asset, shell)?;
             compare(&base, &mesh, (&paths[0], path))?;
@@ -186,14 +190,38 @@ fn compare(base: &TriMesh, other: &TriMesh, (a, b): (&Path, &Path)) -> anyhow::R
             base.triangles.len()
         );
     }
-    match base.triangles.iter().zip(&other.triangles).position(|(s, t)| s != t) {
-        Some(t) => bail!(
-            "{a} and {b} differ at triangle {t}: {:?} and {:?}; shapes need the same faces in the same order",
-            base.triangles[t],
-            other.triangles[t]
-        ),
-        None => Ok(()),
+    // Quads that are not flat may be cut along either diagonal: two triangles in a row with the same corners.
+    let mut t = 0;
+    while t < base.triangles.len() {
+        if base.triangles[t] == other.triangles[t] {
+            t += 1;
+        } else if corners(&base.triangles, t) == corners(&other.triangles, t) {
+            t += 2;
+        } else {
+            bail!(
+                "{a} and {b} differ at triangle {t}: {:?} and {:?}; shapes need the same faces in the same order",
+                base.triangles[t],
+                other.triangles[t]
+            );
+        }
     }
+    Ok(())
+}
+
+/// The corners of a triangle and the next, in rising order.
+fn corners(triangles: &[[u32; 3]], t: usize) -> Vec<u32> {
+    let mut corners: Vec<u32> = triangles[t..].iter().take(2).flatten().copied().collect();
+    corners.sort_unstable();
+    corners.dedup();
+    corners
+}
+
+/// The base moved by a MakeHuman target.
+fn displaced(path: &Path, base: &TriMesh) -> anyhow::Result<Vec<Vec3>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let moved = supple::io::makehuman::read_target(&bytes, base.positions.len());
+    let moved = moved.with_context(|| path.display().to_string())?;
+    Ok(base.positions.iter().zip(&moved).map(|(x, d)| *x + *d).collect())
 }
 
 /// Vertices by number, or where painted values are above one half.

@@ -1,0 +1,363 @@
+//! `blendshape` in scenes: targets from files, or the body's own morph targets, with weights that tracks drive.
+//!
+//! The blend is found at a rate of its own; what starts the next solve is state, so that a frame has the same bits
+//! however it is reached, and a frame on a solve costs nothing. In between, `deform` goes on to its own moment and
+//! forgets. Other modifiers of the pose keep what they did: the blend is added to it.
+
+use std::collections::BTreeMap;
+
+use glam::{Mat4, Vec3};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::contact::{Interaction, Touch, World};
+use super::obstacle::{Obstacle, Pose, Solid};
+use super::{Error, History, Hold, Mode, Params as Blending, Report as Solved, Shapes, Solver};
+use crate::mesh::Shape;
+use crate::modifier::{
+    Fold, Halt, Inputs, Modifier, Moment, Nature, Need, Report, Source, Stage, TICKS_PER_SECOND,
+    Value,
+};
+
+/// How a body is blended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The other shapes, with the vertices of the body in the same order. None: the body's own morph targets.
+    pub targets: Vec<Source>,
+    /// Weight of each target, the base not counted. Numbers, or names of tracks.
+    pub weights: Vec<Value>,
+    /// Weight of morph targets by name; others keep that of the file or clip.
+    pub morphs: BTreeMap<String, Value>,
+    /// `springs`: the equilibrium, for what bends and turns. `rotations`: interpolated rotations, for faces.
+    pub mode: Mode,
+    /// Hold the vertices where all shapes agree. Default: yes for morph targets, no for other shapes.
+    pub hold_agreeing: Option<bool>,
+    /// Vertices that are held, from 0.
+    pub hold: Vec<u32>,
+    /// Vertices whose motion the whole takes part in where nothing is held; none: all.
+    pub anchor: Vec<u32>,
+    /// Painted values of the body that make springs stiffer.
+    pub stiffness: Option<String>,
+    /// Stay out of the scene's colliders.
+    pub contact: bool,
+    /// Coefficient of friction on colliders.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub friction: f64,
+    /// Solves a second: a divisor of 120.
+    #[schemars(range(min = 1, max = 120), extend("unit" = "Hz"))]
+    pub rate: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            targets: Vec::new(),
+            weights: Vec::new(),
+            morphs: BTreeMap::new(),
+            mode: Mode::Springs,
+            hold_agreeing: None,
+            hold: Vec::new(),
+            anchor: Vec::new(),
+            stiffness: None,
+            contact: false,
+            friction: 0.0,
+            rate: 24,
+        }
+    }
+}
+
+/// The last solves, and what they found.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    history: History,
+    touch: Touch,
+    weights: Vec<f64>,
+    positions: Vec<Vec3>,
+    solved: Option<Solved>,
+    /// Where colliders were.
+    places: Vec<Pose>,
+}
+
+/// A body prepared for blends.
+#[derive(Debug)]
+pub struct Blendshape {
+    solver: Solver,
+    interaction: Option<Interaction>,
+    rest: Vec<Vec3>,
+    /// For each weight the morph targets it belongs to; empty for targets from files.
+    morphs: Vec<Vec<usize>>,
+    names: Vec<String>,
+    /// Displacements at weight one of the body's own morph targets.
+    displacements: Vec<Vec<Vec3>>,
+}
+
+impl Blendshape {
+    fn weights(&self, params: &Params, now: &Moment<'_>) -> Vec<f64> {
+        if self.morphs.is_empty() {
+            return params.weights.iter().map(|w| now.value(w)).collect();
+        }
+        let weight = |(of, name): (&Vec<usize>, &String)| match params.morphs.get(name) {
+            Some(value) => now.value(value),
+            None => {
+                of.first().and_then(|&m| now.morph_weights.get(m)).map_or(0.0, |w| f64::from(*w))
+            }
+        };
+        self.morphs.iter().zip(&self.names).map(weight).collect()
+    }
+
+    /// Solves for a moment, from and into a state.
+    fn advance(&self, params: &Params, now: &Moment<'_>, state: &mut State) -> Result<(), Halt> {
+        let weights = self.weights(params, now);
+        if weights.iter().any(|w| !w.is_finite()) {
+            return Err(Halt::NotFinite);
+        }
+        let blend = match &self.interaction {
+            Some(interaction) => {
+                let (obstacles, places) = obstacles(now, &state.places);
+                let world =
+                    World { obstacles: &obstacles, friction: params.friction, ..World::default() };
+                let found = interaction.solve(
+                    &self.solver,
+                    &weights,
+                    &world,
+                    (&mut state.touch, &mut state.history),
+                    now.run,
+                );
+                state.places = places;
+                found
+            }
+            None => self.solver.solve(&weights, &mut state.history, now.run),
+        };
+        let blend = blend.map_err(|wrong| match wrong {
+            Error::Cancelled(stop) => Halt::Cancelled(stop),
+            other => Halt::Unreadable(other.to_string()),
+        })?;
+        if blend.positions.iter().any(|x| !x.is_finite()) {
+            return Err(Halt::NotFinite);
+        }
+        (state.weights, state.positions, state.solved) =
+            (weights, blend.positions, Some(blend.report));
+        Ok(())
+    }
+}
+
+/// The scene's colliders in the space of the body, where they were and where they are.
+fn obstacles(now: &Moment<'_>, before: &[Pose]) -> (Vec<Obstacle>, Vec<Pose>) {
+    let to_body = now.joints.first().map_or(Mat4::IDENTITY, Mat4::inverse);
+    let (_, turn, at) = to_body.to_scale_rotation_translation();
+    let (turn, at) = (turn.as_dquat(), at.as_dvec3());
+    let mut obstacles = Vec::new();
+    let mut places = Vec::new();
+    for (k, (collider, place)) in
+        now.obstacles.colliders.iter().zip(now.obstacles.places).enumerate()
+    {
+        let placed = Pose {
+            turn: turn * place.rotation.as_dquat(),
+            at: turn * place.translation.as_dvec3() + at,
+        };
+        let solid = Solid::Parts(collider.parts.clone());
+        obstacles
+            .push(Obstacle { solid, poses: [before.get(k).copied().unwrap_or(placed), placed] });
+        places.push(placed);
+    }
+    (obstacles, places)
+}
+
+/// The body's own morph targets by name, and which of its morphs each is made of.
+fn own_morphs(from: &Inputs<'_>) -> (Vec<String>, Vec<Vec<usize>>, Vec<Vec<Vec3>>) {
+    let (mut names, mut of): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+    for (m, morph) in from.body.morphs.iter().enumerate() {
+        let name = if morph.name.is_empty() { morph.index.to_string() } else { morph.name.clone() };
+        match names.iter().position(|n| *n == name) {
+            Some(known) => of[known].push(m),
+            None => {
+                names.push(name);
+                of.push(vec![m]);
+            }
+        }
+    }
+    let displacement = |of: &Vec<usize>| {
+        let mut all = vec![Vec3::ZERO; from.rest.positions.len()];
+        for morph in of.iter().map(|&m| &from.body.morphs[m]) {
+            let range = morph.vertices.start as usize..morph.vertices.end as usize;
+            if let Some(part) = all.get_mut(range) {
+                part.iter_mut().zip(&morph.positions).for_each(|(x, d)| *x += *d);
+            }
+        }
+        all
+    };
+    let displacements = of.iter().map(displacement).collect();
+    (names, of, displacements)
+}
+
+/// The positions of targets from files.
+fn loaded(params: &Params, from: &Inputs<'_>) -> Result<Vec<Vec<Vec3>>, String> {
+    let mut targets = Vec::new();
+    for (k, source) in from.sources.iter().enumerate() {
+        let Some(model) = source.model() else {
+            return Err(format!("target {} is no model", k + 1));
+        };
+        let mesh = crate::Asset::clone(model)
+            .into_rest_mesh(from.run)
+            .map_err(|wrong| format!("target {}: {wrong}", k + 1))?;
+        targets.push(mesh.positions);
+    }
+    if params.weights.len() != targets.len() {
+        return Err(format!(
+            "{} weights for {} targets: give one for each, the base not counted",
+            params.weights.len(),
+            targets.len()
+        ));
+    }
+    Ok(targets)
+}
+
+impl Modifier for Blendshape {
+    const KIND: &'static str = "blendshape";
+    const STAGES: &'static [Stage] = &[Stage::Pose];
+    type Params = Params;
+    type State = State;
+
+    fn needs(params: &Params) -> Vec<Need> {
+        params.targets.iter().cloned().map(Need::Model).collect()
+    }
+
+    fn prepare(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
+        let rate = params.rate;
+        if rate == 0 || !TICKS_PER_SECOND.is_multiple_of(rate) {
+            return Err(format!(
+                "a rate of {rate} does not divide {TICKS_PER_SECOND}: give 24, 30, 40, 60 or 120"
+            ));
+        }
+        let rest = &from.rest.positions;
+        let (names, morphs, displacements) =
+            if params.targets.is_empty() { own_morphs(from) } else { Default::default() };
+        let targets = if params.targets.is_empty() {
+            if names.is_empty() {
+                return Err(
+                    "there is nothing to blend to: give targets, or a body with morph targets"
+                        .to_owned(),
+                );
+            }
+            if let Some(wanted) = params.morphs.keys().find(|k| !names.contains(k)) {
+                let known = names[..names.len().min(20)].join(", ");
+                return Err(format!("there is no morph target '{wanted}' (known: {known})"));
+            }
+            displacements
+                .iter()
+                .map(|d| rest.iter().zip(d).map(|(x, d)| *x + *d).collect())
+                .collect()
+        } else {
+            loaded(params, from)?
+        };
+        let stiffness = match &params.stiffness {
+            None => None,
+            Some(name) => Some(
+                from.rest
+                    .channels
+                    .scalar(name)
+                    .ok_or_else(|| format!("the body has no painted values '{name}'"))?,
+            ),
+        };
+        let agree = params.hold_agreeing.unwrap_or(!morphs.is_empty());
+        let hold = match (&params.hold[..], agree) {
+            ([], true) => Hold::Agreeing,
+            ([], false) => Hold::Nothing,
+            (held, _) => Hold::Vertices(held.to_vec()),
+        };
+        let blending = Blending {
+            mode: params.mode,
+            hold,
+            anchor: params.anchor.clone(),
+            ..Blending::default()
+        };
+        let given = targets.iter().map(Vec::as_slice).collect();
+        let shapes =
+            Shapes { stiffness, ..Shapes::of_surface(from.rest.topology.triangles(), rest, given) };
+        let solver =
+            Solver::new(&shapes, &blending, from.run).map_err(|wrong| wrong.to_string())?;
+        if params.contact && from.body.joints.len() > 1 {
+            return Err("contact needs a body without a skeleton: blends happen before the skeleton moves them".to_owned());
+        }
+        let interaction = if params.contact {
+            Some(Interaction::new(&solver, from.run).map_err(|wrong| wrong.to_string())?)
+        } else {
+            None
+        };
+        Ok(Self { solver, interaction, rest: rest.clone(), morphs, names, displacements })
+    }
+
+    fn nature(&self, params: &Params) -> Nature {
+        Nature { ticks_per_second: params.rate, whole_ticks: true }
+    }
+
+    fn begin(&self, params: &Params, now: &Moment<'_>) -> State {
+        let mut state = State::default();
+        // A start that cannot be solved shows in the first frame, which solves again.
+        let _ = self.advance(params, now, &mut state);
+        state
+    }
+
+    fn tick(&self, params: &Params, now: &Moment<'_>, state: &mut State) -> Result<(), Halt> {
+        let mut next = state.clone();
+        self.advance(params, now, &mut next)?;
+        *state = next;
+        Ok(())
+    }
+
+    fn deform(
+        &self,
+        params: &Params,
+        now: &Moment<'_>,
+        state: &State,
+        shape: &mut Shape,
+        report: &mut Report,
+    ) -> Result<(), Halt> {
+        let weights = self.weights(params, now);
+        let mut own = None;
+        if weights != state.weights || state.positions.len() != self.rest.len() {
+            let mut next = state.clone();
+            self.advance(params, now, &mut next)?;
+            own = Some(next);
+        }
+        let found = own.as_ref().unwrap_or(state);
+        // What a linear blend did already, by the weights that the pose has.
+        let done = |of: &Vec<usize>| {
+            of.first().and_then(|&m| now.morph_weights.get(m)).copied().unwrap_or(0.0)
+        };
+        let done: Vec<f32> = self.morphs.iter().map(done).collect();
+        let shown = |v: usize| {
+            let linear: Vec3 = self.displacements.iter().zip(&done).map(|(d, w)| *w * d[v]).sum();
+            found.positions[v] - self.rest[v] - linear
+        };
+        shape.positions.iter_mut().enumerate().for_each(|(v, x)| *x += shown(v));
+        if let Some(solved) = &found.solved {
+            tell(solved, report);
+        }
+        Ok(())
+    }
+
+    fn size(&self, state: &State) -> Option<usize> {
+        let fits = state.positions.is_empty() || state.positions.len() == self.rest.len();
+        fits.then(|| {
+            size_of::<State>()
+                + 12 * state.positions.len()
+                + state.history.size()
+                + state.touch.size()
+        })
+    }
+}
+
+fn tell(solved: &Solved, report: &mut Report) {
+    report.tell("newton steps", "", Fold::Largest, solved.newton_steps as f64);
+    report.tell("gradient steps", "", Fold::Largest, solved.gradient_steps as f64);
+    report.tell("last step", "diagonals", Fold::Largest, solved.last_step_rel_diagonal);
+    report.tell("inverted tets", "", Fold::Largest, solved.inverted_tets as f64);
+    report.tell("bent-off lengths", "", Fold::Largest, solved.bent_off as f64);
+    report.tell("contacts", "", Fold::Largest, solved.contacts as f64);
+    report.tell("depth", "diagonals", Fold::Largest, solved.depth_rel_diagonal);
+    if !solved.is_proved {
+        report.warn("a blend is the best found, not proved to be at rest");
+    }
+}
