@@ -10,6 +10,7 @@ mod saved;
 mod sculpt;
 mod secondary;
 mod skinning;
+mod smoke;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ static ONCE: AtomicBool = AtomicBool::new(false);
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning", "fuzz"])]
+    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning", "smoke", "fuzz"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -140,13 +141,14 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref(), rows: RefCell::default() };
     ONCE.store(args.once, Ordering::Relaxed);
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 6] = [
+    let all: [(&str, Rows); 7] = [
         ("mesh", mesh::run),
         ("sculpt", sculpt::run),
         ("sculpt", remesh::run),
         ("secondary", secondary::run),
         ("secondary", contact::run),
         ("skinning", skinning::run),
+        ("smoke", smoke::run),
     ];
     for (name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {

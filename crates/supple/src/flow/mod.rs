@@ -33,6 +33,7 @@ pub mod dataset;
 pub mod grid;
 pub mod recording;
 mod source;
+pub mod sampled;
 pub mod time;
 pub mod velocity;
 pub mod wide;
