@@ -4,6 +4,6 @@ use crate::modifier::Registry;
 
 impl Default for Registry {
     fn default() -> Self {
-        Self::none()
+        Self::none().with::<crate::smoke::Smoke>()
     }
 }

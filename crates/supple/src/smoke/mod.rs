@@ -41,6 +41,7 @@
 //! ```
 
 pub mod choose;
+mod modifier;
 pub mod opacity;
 mod ring;
 mod seed;
@@ -53,6 +54,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::modifier::{Smoke, SmokeParams};
 pub use self::opacity::Opacity;
 pub use self::ring::Ring;
 pub use self::seed::{BadSeed, SeedLine, Seeds, resample};

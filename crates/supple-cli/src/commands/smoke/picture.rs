@@ -199,5 +199,5 @@ fn across([stream, line]: [Vec3; 2], up: Vec3) -> Vec3 {
     }
     let side = if line.dot(Vec3::ONE) < 0.0 { -line } else { line };
     let front = if normal.dot(Vec3::ONE) < 0.0 { -normal } else { normal };
-    0.75 * side + 0.8 * front - 0.2 * stream + 0.25 * up
+    0.95 * side + 0.55 * front + 0.3 * stream + 0.1 * up
 }
