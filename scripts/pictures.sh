@@ -40,6 +40,15 @@ inline() {
         > "$out/$name.md"
 }
 
+# smoke NAME SIZE ARGUMENTS…: docs/pictures/NAME.png by `supple smoke`.
+smoke() {
+    local name=$1 size=$2
+    shift 2
+    [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
+    echo "$name"
+    supple smoke "$@" -o "$out/$name.png" --size "$size"
+}
+
 # Number of the last frame of a scene.
 last_frame() { awk -F'"' '/^end =/ { print int(24 * $2) }' "$1"; }
 
@@ -96,6 +105,10 @@ remesh=("$work/horn.ply" --compare "$work/even.ply" --wireframe --from 0.1,0.3,1
 picture remesh 1200x460 "${remesh[@]}"
 softness=("$work/cow.glb" --field softness --from 1,0.1,0.5)
 picture softness 1200x460 "${softness[@]}"
+
+# Smoke.
+smoke smoke-wake 1280x620 wake --rows 120 --columns 320 --dt 0.05
+smoke smoke-abc 800x800 abc --rows 250 --columns 200 --dt 0.05
 
 # The figures of the thesis, each at the end of its motion, and the page that holds them.
 page=docs/figures.md

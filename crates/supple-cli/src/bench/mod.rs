@@ -11,6 +11,7 @@ mod saved;
 mod sculpt;
 mod secondary;
 mod skinning;
+mod smoke;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -41,7 +42,15 @@ static ONCE: AtomicBool = AtomicBool::new(false);
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to measure; everything if not given
-    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning", "blendshape", "fuzz"])]
+    #[arg(value_parser = [
+        "mesh",
+        "sculpt",
+        "secondary",
+        "skinning",
+        "blendshape",
+        "smoke",
+        "fuzz",
+    ])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -141,7 +150,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let bench = Bench { shell, only: args.row.as_deref(), rows: RefCell::default() };
     ONCE.store(args.once, Ordering::Relaxed);
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
-    let all: [(&str, Rows); 7] = [
+    let all: &[(&str, Rows)] = &[
         ("mesh", mesh::run),
         ("sculpt", sculpt::run),
         ("sculpt", remesh::run),
@@ -149,8 +158,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         ("secondary", contact::run),
         ("skinning", skinning::run),
         ("blendshape", blendshape::run),
+        ("smoke", smoke::run),
     ];
-    for (name, rows) in all {
+    for &(name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {
             rows(&bench)?;
         }

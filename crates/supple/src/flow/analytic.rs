@@ -127,7 +127,7 @@ impl Analytic {
             Self::Abc => ([[1.0, 1.0, 1.0], [1.0, 5.0, 1.0]], 10.0),
             Self::Gyre => ([[1.0, 0.2, 0.0], [1.0, 0.2, 1.0]], 15.0),
             Self::Hill => ([[-2.5, -0.3, -0.9], [-2.5, 0.3, 0.9]], 8.0),
-            Self::Wake => ([[0.55, 0.05, 0.2], [0.55, 0.05, 3.8]], 16.0),
+            Self::Wake => ([[0.9, 0.12, 0.1], [0.9, 0.12, 3.9]], 16.0),
             Self::Swirl => ([[1.0, 0.0, 0.0], [1.0, 0.5, 0.0]], 3.0),
             _ => ([[-1.0, -0.5, 0.0], [-1.0, 0.5, 0.0]], 4.0),
         }
@@ -199,6 +199,9 @@ const RADIUS: f64 = 0.5;
 const PERIOD: f64 = 5.0;
 const DRIFT: f64 = 0.85;
 
+/// Exponent below which a vortex is nothing: 1e-13.
+const FAINTEST: f64 = -30.0;
+
 fn wake(x: f64, y: f64, z: f64, t: f64) -> [f64; 4] {
     let r2 = x * x + y * y;
     if r2 < RADIUS * RADIUS {
@@ -233,11 +236,16 @@ fn vortex([x, y]: [f64; 2], age: f64, n: f64, ripple: f64) -> Slope {
     let width = (0.16 + 0.012 * age).sqrt();
     let reach = age * DRIFT;
     let center = [0.75 + reach + ripple * reach / (2.0 + reach), side * (0.18 + 0.012 * reach)];
-    // Grows while it forms, is spent at the end of the street.
-    let strength = 1.25 * libm::tanh(0.8 * age) * 0.5 * (1.0 - libm::tanh(0.35 * (age - 28.0)));
     let [dx, dy] = [x - center[0], y - center[1]];
     let k = -0.5 / (width * width);
-    let bump = Slope([k * (dx * dx + dy * dy), 2.0 * k * dx, 2.0 * k * dy]).exp();
+    let exponent = k * (dx * dx + dy * dy);
+    // Most are far away, where nothing is left of them.
+    if exponent < FAINTEST {
+        return Slope::constant(0.0);
+    }
+    // Grows while it forms, is spent at the end of the street.
+    let strength = 1.25 * libm::tanh(0.8 * age) * 0.5 * (1.0 - libm::tanh(0.35 * (age - 28.0)));
+    let bump = Slope([exponent, 2.0 * k * dx, 2.0 * k * dy]).exp();
     // Above the middle they turn with the clock.
     bump.scaled(side * strength * width)
 }

@@ -2,51 +2,15 @@ use std::f64::consts::PI;
 
 use super::advect::{is_alive, tracer};
 use super::grid::Axis;
+use super::sampled::Sampled;
 use super::*;
-
-/// Levels of a formula on a grid, in memory.
-#[derive(Debug)]
-struct Sampled {
-    axes: [Axis; 3],
-    levels: Vec<Vec<[f32; 4]>>,
-}
-
-impl Sampled {
-    fn new(axes: [Axis; 3], times: &[f64], v: impl Fn([f64; 3], f64) -> [f64; 4]) -> Self {
-        let level = |&t: &f64| {
-            let mut nodes = Vec::new();
-            for &z in axes[2].nodes() {
-                for &y in axes[1].nodes() {
-                    nodes
-                        .extend(axes[0].nodes().iter().map(|&x| v([x, y, z], t).map(|c| c as f32)));
-                }
-            }
-            nodes
-        };
-        let levels = times.iter().map(level).collect();
-        Self { axes, levels }
-    }
-}
-
-impl Levels for Sampled {
-    fn pair(&self, [a, b]: [usize; 2], times: [f64; 2], run: &Run<'_>) -> Result<Pair, Unreadable> {
-        let levels = [&self.levels[a][..], &self.levels[b]];
-        let pair = grid::Pair::new(self.axes.clone(), levels, times, run);
-        pair.map(Pair::Grid).map_err(|error| Unreadable { level: a, source: error.into() })
-    }
-
-    fn bounds(&self) -> [[f64; 3]; 2] {
-        [0, 1].map(|end| [0, 1, 2].map(|a| self.axes[a].ends()[end]))
-    }
-}
 
 fn even(low: f64, high: f64, count: usize) -> Axis {
     Axis::even(low, (high - low) / (count - 1) as f64, count).unwrap()
 }
 
-fn recorded(sampled: Sampled, times: &[f64]) -> Flow {
-    let clock = Clock::new(times.to_vec()).unwrap();
-    Flow::Recorded(Recorded::new(clock, Box::new(sampled), None))
+fn recorded(sampled: Sampled) -> Flow {
+    sampled.into_flow().unwrap()
 }
 
 fn carried(flow: &Flow, x: [f64; 3], times: [f64; 2], steps: u32) -> Tracer {
@@ -77,20 +41,14 @@ fn a_swirl_on_four_levels_ends_where_its_closed_form_does() {
     let times = [0.0, 1.0, 2.0, 3.0];
     let axes = [even(-3.0, 3.0, 25), even(-3.0, 3.0, 25), even(-1.0, 3.0, 9)];
     let sampled = Sampled::new(axes, &times, |x, t| Analytic::Swirl.velocity(x, t));
-    let flow = recorded(sampled, &times);
+    let flow = recorded(sampled);
     for (x, from) in [([1.0, 0.0, 0.0], 0.0), ([1.0, 0.5, 0.0], 0.0), ([1.0, 0.25, 0.0], 0.7)] {
         let error = distance(carried(&flow, x, [from, 3.0], 60), swirled(x, from, 3.0));
         assert!(error < 2e-5, "{error:e} from {from}");
     }
     // A field frozen at one level is far off: the test can tell.
-    let frozen = recorded(
-        Sampled::new(
-            [even(-3.0, 3.0, 25), even(-3.0, 3.0, 25), even(-1.0, 3.0, 9)],
-            &[0.0],
-            |x, t| Analytic::Swirl.velocity(x, t),
-        ),
-        &[0.0],
-    );
+    let axes = [even(-3.0, 3.0, 25), even(-3.0, 3.0, 25), even(-1.0, 3.0, 9)];
+    let frozen = recorded(Sampled::new(axes, &[0.0], |x, t| Analytic::Swirl.velocity(x, t)));
     let error = distance(
         carried(&frozen, [1.0, 0.0, 0.0], [0.0, 3.0], 60),
         swirled([1.0, 0.0, 0.0], 0.0, 3.0),
@@ -159,8 +117,8 @@ fn f32_samples_and_f64_positions_stay_with_f64_in_the_gyre() {
     let times: Vec<f64> = (0..41).map(|i| 0.25 * f64::from(i)).collect();
     let axes = || [even(0.0, 2.0, 129), even(0.0, 1.0, 65), even(0.0, 1.0, 2)];
     let sampled = Sampled::new(axes(), &times, |x, t| Analytic::Gyre.velocity(x, t));
-    let levels = sampled.levels.clone();
-    let flow = recorded(sampled, &times);
+    let levels: Vec<Vec<[f32; 4]>> = (0..41).map(|k| sampled.level(k).to_vec()).collect();
+    let flow = recorded(sampled);
     // Bilinear in space and linear in time, all in f64.
     let velocity = |x: f64, y: f64, t: f64| {
         let (u, v, w) = (x * 64.0, y * 64.0, (t / 0.25).min(39.999_999));
@@ -205,7 +163,7 @@ fn uneven_axes_find_the_same_velocity_as_even_ones() {
     let uneven: Vec<f64> = (0..30).map(|i| 2.0 * (f64::from(i) / 29.0).powi(2)).collect();
     let linear = |x: [f64; 3]| [1.0 + x[0] - x[2], 0.5 * x[1], x[0] + x[1], 1.0];
     let axes = || [Axis::new(uneven.clone()).unwrap(), even(0.0, 1.0, 7), even(0.0, 3.0, 2)];
-    let flow = recorded(Sampled::new(axes(), &[0.0], |x, _| linear(x)), &[0.0]);
+    let flow = recorded(Sampled::new(axes(), &[0.0], |x, _| linear(x)));
     let places: Vec<[f64; 3]> = (0..100)
         .map(f64::from)
         .map(|k| [2.0 * (0.618 * k).fract(), (0.414 * k).fract(), 3.0 * (0.732 * k).fract()])
@@ -223,7 +181,7 @@ fn a_mask_is_outside_and_does_not_slow_its_neighbours() {
     // Everything below y = 1 is masked.
     let masked =
         |x: [f64; 3], _: f64| if x[1] < 1.0 { [f64::NAN; 4] } else { [1.0, 0.0, 0.0, 1.0] };
-    let flow = recorded(Sampled::new(axes, &[0.0], masked), &[0.0]);
+    let flow = recorded(Sampled::new(axes, &[0.0], masked));
     let at = |y: f64| flow.velocities(&[[1.0, y, 0.5]], 0.0, &Run::default()).unwrap()[0];
     assert_eq!(at(2.0), [1.0, 0.0, 0.0, 1.0]);
     let near = at(0.75);
@@ -246,7 +204,7 @@ fn a_period_in_space_is_sampled_wrapped_and_positions_run_on() {
         let nodes: Vec<f64> = (0..64 + usize::from(repeated)).map(|i| i as f64 / 32.0).collect();
         let axis = Axis::new(nodes).unwrap().periodic(Some(2.0));
         let axes = [axis, even(-9.0, 9.0, 3), even(0.0, 1.0, 2)];
-        let flow = recorded(Sampled::new(axes, &[0.0], wave), &[0.0]);
+        let flow = recorded(Sampled::new(axes, &[0.0], wave));
         let end = carried(&flow, [0.25, 0.0, 0.5], [0.0, 7.0], 140);
         let rise = ((0.25 * PI).cos() - (7.25 * PI).cos()) / PI;
         assert!(distance(end, [7.25, rise, 0.5]) < 1e-3, "{end:?} {rise}");
@@ -297,7 +255,7 @@ fn a_rotation_of_the_sphere_moves_rigidly() {
 #[test]
 fn steps_of_a_cell_are_fine_enough() {
     let axes = || [even(0.0, 2.0 * PI, 65), even(0.0, 2.0 * PI, 65), even(0.0, 2.0 * PI, 65)];
-    let flow = recorded(Sampled::new(axes(), &[0.0], |x, t| Analytic::Abc.velocity(x, t)), &[0.0]);
+    let flow = recorded(Sampled::new(axes(), &[0.0], |x, t| Analytic::Abc.velocity(x, t)));
     let x = [2.0, 3.0, 2.5];
     let coarse = carried(&flow, x, [0.0, 1.0], 1);
     let fine = carried(&flow, x, [0.0, 1.0], 400);
@@ -309,7 +267,7 @@ fn steps_of_a_cell_are_fine_enough() {
 #[test]
 fn threads_change_no_bits() {
     let axes = || [even(0.0, 7.0, 33), even(0.0, 7.0, 33), even(0.0, 7.0, 33)];
-    let flow = recorded(Sampled::new(axes(), &[0.0], |x, t| Analytic::Abc.velocity(x, t)), &[0.0]);
+    let flow = recorded(Sampled::new(axes(), &[0.0], |x, t| Analytic::Abc.velocity(x, t)));
     let start: Vec<Tracer> = (0..5000)
         .map(f64::from)
         .map(|k| tracer([0.618 * k, 0.414 * k, 0.732 * k].map(|s| 7.0 * s.fract())))

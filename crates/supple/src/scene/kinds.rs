@@ -4,6 +4,8 @@ use crate::modifier::Registry;
 
 impl Default for Registry {
     fn default() -> Self {
-        Self::none().with::<crate::blendshape::modifier::Blendshape>()
+        Self::none()
+            .with::<crate::blendshape::modifier::Blendshape>()
+            .with::<crate::smoke::Smoke>()
     }
 }

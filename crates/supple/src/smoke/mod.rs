@@ -6,7 +6,7 @@
 //!
 //! # Method
 //!
-//! [`Streak`] holds a [`Ring`] of columns. Every `dt` of the flow's time all columns are carried on by Runge–Kutta
+//! An [`Emitter`] grows a [`Ring`] of columns; a [`Streak`] is both. Every `dt` of the flow's time all columns are carried on by Runge–Kutta
 //! steps ([`crate::flow`]), then a column is put on the seeds: a new one, or the oldest. [`Streak::surface`] is the
 //! mesh with its opacity at that moment or a part of a step later, where a strip at the seeds is still growing.
 //!
@@ -40,19 +40,24 @@
 //! # Ok::<(), supple::smoke::Error>(())
 //! ```
 
+pub mod choose;
+mod modifier;
 pub mod opacity;
 mod ring;
 mod seed;
+pub mod style;
 mod surface;
+pub mod tufts;
 
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::modifier::{Smoke, SmokeParams};
 pub use self::opacity::Opacity;
 pub use self::ring::Ring;
-pub use self::seed::{BadSeed, SeedLine, Seeds};
+pub use self::seed::{BadSeed, SeedLine, Seeds, resample};
 pub use self::surface::{ALPHA, Surface};
 use crate::Run;
 use crate::flow::{Flow, Unreadable};
@@ -138,19 +143,18 @@ pub enum Error {
 /// Times in the record at which the flow at the seeds is looked at to find the amount of smoke.
 const LOOKS: u32 = 5;
 
-/// A streak surface on its way.
+/// Where smoke is released, and how much: what a surface is grown by.
 #[derive(Clone, Debug)]
-pub struct Streak {
+pub struct Emitter {
     params: Params,
     seeds: Seeds,
-    ring: Ring,
     /// Smoke a triangle holds: an area.
     k: f64,
     along: f64,
 }
 
-impl Streak {
-    /// A surface with its first column on the seeds.
+impl Emitter {
+    /// Smoke from a line in a flow.
     ///
     /// # Errors
     ///
@@ -164,34 +168,89 @@ impl Streak {
             return Err(Error::Dt { dt });
         }
         let seeds = Seeds::new(&params.seeds, rows)?;
-        let places = seeds.at(start);
-        let (k, along) = amount_of_smoke(params, &places, flow, run)?;
-        let mut ring = Ring::new(columns, rows);
-        ring.release(&places, start);
-        Ok(Self { params: params.clone(), seeds, ring, k, along })
+        let (k, along) = amount_of_smoke(params, &seeds.at(start), flow, run)?;
+        Ok(Self { params: params.clone(), seeds, k, along })
+    }
+
+    /// A ring with its first column on the seeds.
+    #[must_use]
+    pub fn begin(&self) -> Ring {
+        let mut ring = Ring::new(self.params.columns, self.params.rows);
+        ring.release(&self.seeds.at(self.params.start), self.params.start);
+        ring
     }
 
     /// One step: all columns are carried on by `dt`, then one is released.
     ///
     /// # Errors
     ///
-    /// [`Unreadable`] if a level of the flow cannot be read.
-    pub fn step(&mut self, flow: &Flow, run: &Run<'_>) -> Result<(), Error> {
-        let (from, to) = (self.time(), self.time_of(self.ring.released()));
-        self.ring.advance(flow, [from, to], run)?;
-        self.ring.release(&self.seeds.at(to), to);
+    /// [`Error::Unreadable`] if a level of the flow cannot be read; the ring is then between two steps.
+    pub fn step(&self, ring: &mut Ring, flow: &Flow, run: &Run<'_>) -> Result<(), Error> {
+        let (from, to) = (self.time(ring), self.time_of(ring.released()));
+        ring.advance(flow, [from, to], run)?;
+        ring.release(&self.seeds.at(to), to);
         Ok(())
     }
 
-    /// When the newest column was released: now.
+    /// When the newest column of a ring was released.
     #[must_use]
-    pub fn time(&self) -> f64 {
-        self.time_of(self.ring.released() - 1)
+    pub fn time(&self, ring: &Ring) -> f64 {
+        self.time_of(ring.released().saturating_sub(1))
     }
 
     /// From the number of the release, not by adding up: the same after any seek.
     fn time_of(&self, release: u64) -> f64 {
         self.params.start + release as f64 * self.params.dt
+    }
+
+    /// Columns and rows.
+    #[must_use]
+    pub fn size(&self) -> [usize; 2] {
+        [self.params.columns, self.params.rows]
+    }
+}
+
+/// A streak surface on its way.
+#[derive(Clone, Debug)]
+pub struct Streak {
+    emitter: Emitter,
+    ring: Ring,
+}
+
+impl Streak {
+    /// A surface with its first column on the seeds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] says what does not fit.
+    pub fn new(params: &Params, flow: &Flow, run: &Run<'_>) -> Result<Self, Error> {
+        let emitter = Emitter::new(params, flow, run)?;
+        let ring = emitter.begin();
+        Ok(Self { emitter, ring })
+    }
+
+    /// One step: all columns are carried on by `dt`, then one is released.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreadable`] if a level of the flow cannot be read.
+    pub fn step(&mut self, flow: &Flow, run: &Run<'_>) -> Result<(), Error> {
+        self.emitter.step(&mut self.ring, flow, run)
+    }
+
+    /// The surface so long after the newest release: a share of a step, from 0 (included) to 1 (not).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreadable`] if a level of the flow cannot be read.
+    pub fn surface(&self, flow: &Flow, share: f64, run: &Run<'_>) -> Result<Surface, Error> {
+        self.emitter.surface(&self.ring, flow, share, run)
+    }
+
+    /// When the newest column was released: now.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.emitter.time(&self.ring)
     }
 
     /// The vertices.
@@ -217,13 +276,13 @@ impl Streak {
     /// Share of the seed line along which the flow runs: no smoke sheet comes from there.
     #[must_use]
     pub fn along(&self) -> f64 {
-        self.along
+        self.emitter.along
     }
 
     /// Its parameters.
     #[must_use]
     pub fn params(&self) -> &Params {
-        &self.params
+        &self.emitter.params
     }
 }
 

@@ -78,7 +78,7 @@ impl Seeds {
 /// # Errors
 ///
 /// [`BadSeed`] if the line has no length, or rows are fewer than two.
-fn resample(points: &[[f64; 3]], closed: bool, rows: usize) -> Result<Vec<[f64; 3]>, BadSeed> {
+pub fn resample(points: &[[f64; 3]], closed: bool, rows: usize) -> Result<Vec<[f64; 3]>, BadSeed> {
     if rows < 2 {
         return Err(BadSeed::Rows { rows });
     }

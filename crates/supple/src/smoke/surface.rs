@@ -3,10 +3,10 @@
 use glam::{DVec3, Vec3, Vec4};
 
 use super::opacity::{self, Shade, Sheet, Terms};
-use super::{Error, Streak};
+use super::{Emitter, Error, Ring};
 use crate::Run;
 use crate::flow::Flow;
-use crate::flow::advect::{Tracer, is_alive};
+use crate::flow::advect::{self, Tracer, is_alive};
 use crate::mesh::attribute::{COLOR, NORMAL};
 use crate::mesh::{TriMesh, Values};
 
@@ -27,32 +27,31 @@ pub struct Surface {
     pub dead: usize,
 }
 
-impl Streak {
-    /// The surface so long after the newest release: a share of a step, from 0 (included) to 1 (not).
+impl Emitter {
+    /// The surface of a ring so long after its newest release: a share of a step, from 0 (included) to 1 (not).
     ///
     /// # Errors
     ///
     /// [`Error::Unreadable`] if a level of the flow cannot be read.
-    pub fn surface(&self, flow: &Flow, share: f64, run: &Run<'_>) -> Result<Surface, Error> {
-        let now = self.time() + share * self.params.dt;
+    pub fn surface(
+        &self,
+        ring: &Ring,
+        flow: &Flow,
+        share: f64,
+        run: &Run<'_>,
+    ) -> Result<Surface, Error> {
+        let now = self.time(ring) + share * self.params.dt;
         if share <= 0.0 {
-            return Ok(self.surface_of(&self.ring, &[], now, run));
+            return Ok(self.surface_of(ring, &[], now, run));
         }
         // A partial step, forgotten afterwards; the strip at the seeds is growing.
-        let mut ring = self.ring.clone();
-        ring.advance(flow, [self.time(), now], run)?;
-        let seeds: Vec<Tracer> =
-            self.seeds.at(now).into_iter().map(crate::flow::advect::tracer).collect();
-        Ok(self.surface_of(&ring, &seeds, now, run))
+        let mut moved = ring.clone();
+        moved.advance(flow, [self.time(ring), now], run)?;
+        let seeds: Vec<Tracer> = self.seeds.at(now).into_iter().map(advect::tracer).collect();
+        Ok(self.surface_of(&moved, &seeds, now, run))
     }
 
-    fn surface_of(
-        &self,
-        ring: &super::Ring,
-        growing: &[Tracer],
-        now: f64,
-        run: &Run<'_>,
-    ) -> Surface {
+    fn surface_of(&self, ring: &Ring, growing: &[Tracer], now: f64, run: &Run<'_>) -> Surface {
         let mut columns: Vec<(f64, &[Tracer])> = (0..ring.live()).map(|i| ring.column(i)).collect();
         let life = self.params.columns as f64 * self.params.dt;
         let mut last_strip = 1.0;

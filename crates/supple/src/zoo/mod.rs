@@ -29,6 +29,7 @@ mod fabric;
 mod hand;
 mod head;
 mod jelly;
+pub mod lattice;
 mod limbs;
 mod morph_bar;
 mod polygonise;

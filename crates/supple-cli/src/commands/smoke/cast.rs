@@ -1,14 +1,32 @@
 //! A flow and the surfaces in it, with what nobody asked for chosen.
 
-use anyhow::{Context as _, bail};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
 use glam::{DVec3, Vec3};
-use supple::Run;
 use supple::flow::Flow;
 use supple::flow::analytic::{self, Analytic};
-use supple::smoke::{Params, SeedLine, Streak};
+use supple::flow::recorded;
+use supple::flow::recording::{Options, Recording};
+use supple::mesh::measure::Bounds;
+use supple::smoke::{Params, SeedLine, Streak, choose, tufts};
+use supple::{Run, TriMesh};
 
-use super::Args;
+use super::picture::cylinder;
+use super::{Args, Shown};
+use crate::commands::{read, rest_mesh};
 use crate::shell::Shell;
+
+/// Frames of a record played with nothing said about time, at most.
+const MOST_FRAMES: f64 = 600.0;
+
+/// Ribbons that stand on a lifted seed line, and their rows.
+const RIBBONS: usize = 12;
+const RIBBON_ROWS: usize = 12;
+
+/// Columns and rows of a tuft, and how many there are.
+const TUFT: [usize; 2] = [24, 3];
+const TUFTS: usize = 240;
 
 /// A flow and the surfaces in it, before their first step.
 pub(super) struct Cast {
@@ -18,48 +36,70 @@ pub(super) struct Cast {
     chosen: Vec<String>,
     /// Mean direction of the flow at the seeds, and of the first seed line.
     axes: [Vec3; 2],
+    /// True if it lies in a plane, to be seen from above.
+    is_flat: bool,
+    /// Frames until the record ends, or until the surface is complete.
+    frames: u32,
+    /// What a formula has in its way.
+    obstacle: Option<TriMesh>,
+}
+
+/// A flow that was opened.
+struct Opened {
+    flow: Flow,
+    formula: Option<Analytic>,
+    is_flat: bool,
 }
 
 impl Cast {
     pub(super) fn new(args: &Args, shell: &Shell) -> anyhow::Result<Self> {
         let run = shell.quiet_run();
         let mut chosen = Vec::new();
-        let (flow, formula) = open(&args.flow)?;
-        let lines: Vec<Vec<[f64; 3]>> = if args.seed.is_empty() {
-            let (ends, _) = formula.seed();
+        let Opened { flow, formula, is_flat } = open(args, shell)?;
+        let mut lines: Vec<Vec<[f64; 3]>> = args.seed.iter().map(|line| line.0.clone()).collect();
+        let obstacle = obstacle_of(args, formula, shell)?;
+        if args.style == Shown::Tufts {
+            lines = tufts(obstacle.as_ref(), &flow, &run)?;
+        }
+        if lines.is_empty() {
+            let ends = match formula {
+                Some(formula) => formula.seed().0,
+                None => choose::seed(&flow, &run)?.seed,
+            };
             chosen.push(format!("--seed {}", ends.map(comma).join(":")));
-            vec![ends.to_vec()]
-        } else {
-            args.seed.iter().map(|line| line.0.clone()).collect()
-        };
-        let start = args.start.unwrap_or(0.0);
+            lines.push(ends.to_vec());
+        }
+        let [first, last] = flow.span().unwrap_or([0.0; 2]);
+        let start = args.start.unwrap_or(if args.backward { last } else { first });
         let mean = mean_velocity(&flow, &lines[0], start, &run)?;
         let dt = match args.dt {
             Some(dt) => dt,
-            None => square_step(&lines[0], args.rows, mean)?,
+            None => step_of(&flow, &lines[0], args.rows, mean)?,
         };
         if args.dt.is_none() {
             chosen.push(format!("--dt {dt}"));
         }
+        let frames = frames_of(&flow, args.columns, start, dt, args.backward);
+        let axes = axes_of(&lines[0], mean);
+        let (mut rows, mut columns) = (args.rows, args.columns);
+        if args.style == Shown::Tufts {
+            (rows, columns) = (TUFT[1], columns.min(TUFT[0]));
+        }
+        if let Some(height) = args.lift {
+            lines = lines.iter().flat_map(|line| lifted(line, height)).collect();
+            rows = rows.min(RIBBON_ROWS);
+        }
         let dt = if args.backward { -dt } else { dt };
         let streak = |points: &Vec<[f64; 3]>| {
             let seeds = vec![SeedLine { points: points.clone(), ..SeedLine::default() }];
-            let (columns, rows, opacity) = (args.columns, args.rows, args.look.terms());
+            let opacity = args.look.terms();
             Streak::new(&Params { columns, rows, dt, start, seeds, opacity }, &flow, &run)
         };
         let streaks = lines.iter().map(streak).collect::<Result<Vec<_>, _>>()?;
-        let along = streaks.iter().map(Streak::along).fold(0.0, f64::max);
-        if along > 0.5 {
-            let what = format!(
-                "the flow runs along {:.0} % of a seed line: no sheet comes from there; turn the line across the flow",
-                100.0 * along
-            );
-            shell.warn("smoke", &[what]);
-        }
+        warn_of_flow_along(&streaks, shell);
         let colors = (0..lines.len()).map(|i| color_of(args, i)).collect();
-        let ends = [lines[0][0], lines[0][lines[0].len() - 1]].map(DVec3::from);
-        let axes = [mean, ends[1] - ends[0]].map(|v| v.as_vec3().normalize_or_zero());
-        Ok(Self { flow, streaks, colors, chosen, axes })
+        let is_flat = is_flat && args.lift.is_none();
+        Ok(Self { flow, streaks, colors, chosen, axes, is_flat, frames, obstacle })
     }
 
     pub(super) fn flow(&self) -> &Flow {
@@ -83,26 +123,118 @@ impl Cast {
     pub(super) fn axes(&self) -> [Vec3; 2] {
         self.axes
     }
+
+    /// True if it lies in a plane, to be seen from above.
+    pub(super) fn is_flat(&self) -> bool {
+        self.is_flat
+    }
+
+    /// Frames until the record ends, or until the surface is complete.
+    pub(super) fn frames(&self) -> u32 {
+        self.frames
+    }
+
+    /// What a formula has in its way.
+    pub(super) fn obstacle(&self) -> Option<&TriMesh> {
+        self.obstacle.as_ref()
+    }
 }
 
-fn open(names: &[String]) -> anyhow::Result<(Flow, Analytic)> {
-    let [name] = names else { bail!("one flow at a time; {} were named", names.len()) };
-    let known = analytic::ALL.map(|known| known.0).join(", ");
-    let formula = Analytic::named(name)
-        .with_context(|| format!("there is no flow '{name}'; there are {known}"))?;
-    Ok((Flow::Analytic(formula), formula))
+fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
+    if let [name] = &args.flow[..]
+        && let Some(formula) = Analytic::named(name)
+    {
+        return Ok(Opened {
+            flow: Flow::Analytic(formula),
+            formula: Some(formula),
+            is_flat: false,
+        });
+    }
+    let paths: Vec<PathBuf> = args.flow.iter().map(PathBuf::from).collect();
+    let options = Options {
+        velocity: args.velocity.clone(),
+        times: args.times,
+        coordinates: args.coordinates.map(Into::into),
+        periodic: args.periodic,
+        allow_outside: shell.options().allow_outside,
+        ..Options::default()
+    };
+    let recording = Recording::open(&paths, &options).map_err(|error| {
+        let known = analytic::ALL.map(|known| known.0).join(", ");
+        anyhow::Error::from(error).context(format!("no flow: neither a file nor one of {known}"))
+    })?;
+    shell.warn("flow", recording.assumed());
+    let is_flat = recorded::is_flat(recording.grid());
+    let flow = recorded::flow(recording, args.looped)?;
+    Ok(Opened { flow, formula: None, is_flat })
+}
+
+/// What stands in the flow: a mesh that was named, or what a formula has.
+fn obstacle_of(
+    args: &Args,
+    formula: Option<Analytic>,
+    shell: &Shell,
+) -> anyhow::Result<Option<TriMesh>> {
+    match &args.look.obstacle {
+        Some(path) => Ok(Some(rest_mesh(path, read(path, shell)?, shell)?)),
+        None => Ok((formula == Some(Analytic::Wake)).then(|| cylinder(0.5, [0.0, 4.0]))),
+    }
+}
+
+/// Seed lines all over an obstacle.
+fn tufts(
+    obstacle: Option<&TriMesh>,
+    flow: &Flow,
+    run: &Run<'_>,
+) -> anyhow::Result<Vec<Vec<[f64; 3]>>> {
+    let mesh = obstacle.context("tufts need something to sit on: name a mesh with --obstacle")?;
+    let bounds = Bounds::of(&mesh.positions).context("the obstacle has no vertices")?;
+    let size = f64::from(bounds.diagonal());
+    let time = flow.span().map_or(0.0, |[first, last]| 0.5 * (first + last));
+    let params = tufts::Params { count: TUFTS, off: 0.03 * size, width: 0.02 * size, time };
+    let lines = tufts::seeds(mesh, flow, &params, run)?;
+    anyhow::ensure!(
+        !lines.is_empty(),
+        "nothing moves around the obstacle: is it in the flow's units?"
+    );
+    Ok(lines.into_iter().map(|line| line.to_vec()).collect())
+}
+
+fn warn_of_flow_along(streaks: &[Streak], shell: &Shell) {
+    let along = streaks.iter().map(Streak::along).fold(0.0, f64::max);
+    if along > 0.5 {
+        let what = format!(
+            "the flow runs along {:.0} % of a seed line: no sheet comes from there; turn the line across the flow",
+            100.0 * along
+        );
+        shell.warn("smoke", &[what]);
+    }
+}
+
+fn axes_of(line: &[[f64; 3]], mean: DVec3) -> [Vec3; 2] {
+    let ends = [line[0], line[line.len() - 1]].map(DVec3::from);
+    [mean, ends[1] - ends[0]].map(|v| v.as_vec3().normalize_or_zero())
+}
+
+/// Upright lines on a seed line, each the seed of a ribbon.
+fn lifted(line: &[[f64; 3]], height: f64) -> Vec<Vec<[f64; 3]>> {
+    let places = supple::smoke::resample(line, false, RIBBONS).unwrap_or_default();
+    places.into_iter().map(|[x, y, z]| vec![[x, y, z], [x, y, z + height]]).collect()
 }
 
 fn color_of(args: &Args, i: usize) -> [f32; 3] {
     const WHITE: [f32; 3] = [0.95, 0.95, 0.95];
-    args.color.get(i).copied().unwrap_or(WHITE)
+    let seeds = args.seed.len().max(1);
+    // Ribbons of one seed line have its colour.
+    let i = if args.lift.is_some() { i / RIBBONS.max(1) } else { i };
+    args.color.get(i.min(seeds - 1)).copied().unwrap_or(WHITE)
 }
 
 fn comma(point: [f64; 3]) -> String {
     point.map(|c| c.to_string()).join(",")
 }
 
-/// Over the corners of a line.
+/// Over a line.
 fn mean_velocity(flow: &Flow, line: &[[f64; 3]], t: f64, run: &Run<'_>) -> anyhow::Result<DVec3> {
     const PLACES: u32 = 16;
     let between =
@@ -112,20 +244,45 @@ fn mean_velocity(flow: &Flow, line: &[[f64; 3]], t: f64, run: &Run<'_>) -> anyho
         .flat_map(|ends| (0..=PLACES).map(move |k| between(ends, f64::from(k) / f64::from(PLACES))))
         .collect();
     let velocities = flow.velocities(&places, t, run)?;
-    let fluid: f64 = velocities.iter().map(|v| v[3]).sum();
-    let sum = velocities.iter().map(|v| v[3] * DVec3::new(v[0], v[1], v[2])).sum::<DVec3>();
-    Ok(sum / fluid.max(1e-9))
+    let inside = || velocities.iter().filter(|v| v[3] > 0.5);
+    let sum = inside().map(|v| DVec3::new(v[0], v[1], v[2])).sum::<DVec3>();
+    Ok(sum / inside().count().max(1) as f64)
 }
 
-/// The step in which the flow crosses a cell as long as it is wide, to two digits.
-fn square_step(line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::Result<f64> {
+/// The step in which the flow crosses a cell as long as it is wide; of a record, one that divides the time between
+/// levels and plays it in not too many frames.
+fn step_of(flow: &Flow, line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::Result<f64> {
     let length: f64 =
         line.windows(2).map(|ends| DVec3::from(ends[0]).distance(DVec3::from(ends[1]))).sum();
     let step = length / rows.saturating_sub(1).max(1) as f64 / mean.length();
-    if !(step > 0.0 && step.is_finite()) {
-        bail!("nothing moves at the seed line; give the step with --dt, or another --seed");
+    let Flow::Recorded(recorded) = flow else {
+        anyhow::ensure!(
+            step > 0.0 && step.is_finite(),
+            "nothing moves at the seed line; give the step with --dt, or another --seed"
+        );
+        let digit = 10.0_f64.powf(step.log10().floor() - 1.0);
+        // Divided, so that 0.05 is written so.
+        return Ok((step / digit).round() / (1.0 / digit));
+    };
+    let times = recorded.clock().times();
+    let [first, last] = recorded.clock().span();
+    if times.len() < 2 {
+        anyhow::ensure!(step.is_finite(), "nothing moves at the seed line; give another --seed");
+        return Ok(step);
     }
-    let digit = 10.0_f64.powf(step.log10().floor() - 1.0);
-    // Divided, so that 0.05 is written so.
-    Ok((step / digit).round() / (1.0 / digit))
+    let spacing = (last - first) / (times.len() - 1) as f64;
+    let least = (last - first) / MOST_FRAMES;
+    let step = if step.is_finite() { step.max(least) } else { spacing };
+    Ok(if step < spacing { spacing / (spacing / step).ceil() } else { step })
+}
+
+fn frames_of(flow: &Flow, columns: usize, start: f64, dt: f64, backward: bool) -> u32 {
+    let complete = columns as u32 + 1;
+    match flow.span() {
+        Some([first, last]) if last > first => {
+            let left = if backward { start - first } else { last - start };
+            (((left / dt) + 1e-9).floor().clamp(1.0, 1e6) as u32) + 1
+        }
+        _ => complete,
+    }
 }

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use glam::Vec3;
+use supple::flow::dataset::Coordinates;
 use supple::smoke::Opacity;
+use supple::smoke::style::Style;
 
 use self::cast::Cast;
 use self::output::Output;
@@ -20,12 +22,12 @@ use crate::shell::Shell;
 /// Smoke from a line in a flow: pictures, video or meshes
 ///
 /// Columns of vertices are released from a seed line and carried by the flow; the surface is drawn the thinner
-/// the more it is stretched. The flow is a formula (abc, gyre, hill, wake, swirl, uniform, oscillating, saddle).
-/// A picture shows the last frame; frame i is at --start + i × --dt.
+/// the more it is stretched. The flow is a recording (.pvd, VTK, NetCDF, Amira; files, patterns, lists) or a formula: abc,
+/// gyre, hill, wake, swirl, uniform, oscillating, saddle. What is not given is chosen and printed. A picture shows the last frame; frame i is at --start + i × --dt.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The flow
+    /// The flow: files of a recording, or the name of a formula
     #[arg(required = true)]
     pub(crate) flow: Vec<String>,
     /// File to write: .png, .webp, .gif, .mp4; .ply, .glb, .obj (one a frame); .pvd (with one .vtp a frame)
@@ -55,6 +57,33 @@ pub(crate) struct Args {
     /// Run time backwards: where it came from
     #[arg(long)]
     pub(crate) backward: bool,
+    /// Names of the velocity of a recording, or of its components
+    #[arg(long, value_name = "U,V,W", value_delimiter = ',')]
+    pub(crate) velocity: Vec<String>,
+    /// Times of files that do not say them: the first, and from one to the next
+    #[arg(long, value_name = "START:STEP", value_parser = times)]
+    pub(crate) times: Option<(f64, f64)>,
+    /// What the coordinates are; as the file says if not given
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) coordinates: Option<Meaning>,
+    /// Axes whose end is their beginning: x, xy, z …
+    #[arg(long, value_name = "AXES", default_value = "", value_parser = axes, hide_default_value = true)]
+    pub(crate) periodic: [bool; 3],
+    /// The record is a period that repeats
+    #[arg(long = "loop")]
+    pub(crate) looped: bool,
+    /// Stand upright ribbons of this height on the seed line: for flows in a plane
+    #[arg(long, value_name = "HEIGHT")]
+    pub(crate) lift: Option<f64>,
+    /// How the surface is shown
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
+    pub(crate) style: Shown,
+    /// Rows or columns from one line to the next; rows of a nozzle with its gap
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) every: usize,
+    /// Colour by something, with a legend
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) by: Option<By>,
     #[command(flatten)]
     pub(crate) look: Look,
 }
@@ -97,6 +126,82 @@ pub(crate) struct Look {
     pub(crate) no_seed_line: bool,
 }
 
+/// How a surface is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Shown {
+    /// Smoke
+    #[default]
+    Smoke,
+    /// Smoke with streak lines
+    Streaks,
+    /// Smoke with time lines
+    Times,
+    /// The surface itself
+    Surface,
+    /// Smoke from nozzles
+    Nozzles,
+    /// Wool tufts all over an obstacle
+    Tufts,
+}
+
+impl From<Shown> for Style {
+    fn from(shown: Shown) -> Self {
+        match shown {
+            Shown::Smoke => Self::Smoke,
+            Shown::Streaks => Self::Streaks,
+            Shown::Times => Self::Times,
+            Shown::Surface => Self::Surface,
+            Shown::Nozzles => Self::Nozzles,
+            Shown::Tufts => Self::Surface,
+        }
+    }
+}
+
+/// What the colour means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum By {
+    /// How fast the flow is there
+    Speed,
+    /// Time since it was released
+    Age,
+    /// How often the area of its birth a triangle has
+    Stretch,
+    /// Where on the seed line it came from
+    Row,
+}
+
+/// What coordinates are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Meaning {
+    /// Longitude and latitude
+    Degrees,
+    /// Lengths
+    Metres,
+}
+
+impl From<Meaning> for Coordinates {
+    fn from(meaning: Meaning) -> Self {
+        match meaning {
+            Meaning::Degrees => Self::Degrees,
+            Meaning::Metres => Self::Metres,
+        }
+    }
+}
+
+fn times(text: &str) -> Result<(f64, f64), String> {
+    let wrong = || format!("'{text}' is no start and step; write them like 0:0.1");
+    let (start, step) = text.split_once(':').ok_or_else(wrong)?;
+    let number = |part: &str| part.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+    number(start).zip(number(step)).ok_or_else(wrong)
+}
+
+fn axes(text: &str) -> Result<[bool; 3], String> {
+    match text.chars().find(|c| !"xyz".contains(*c)) {
+        Some(c) => Err(format!("'{c}' is no axis; name axes like xz")),
+        None => Ok(['x', 'y', 'z'].map(|axis| text.contains(axis))),
+    }
+}
+
 impl Look {
     pub(crate) fn terms(&self) -> Opacity {
         let Self { opacity, shape, curvature, fade, linear, .. } = *self;
@@ -109,6 +214,8 @@ Examples:
   supple smoke wake -o wake.png
   supple smoke abc --seed 1,1,1:1,5,1 --columns 200 --rows 250 --dt 0.05 --frames 0..200 -o abc.mp4
   supple smoke gyre -o gyre.pvd
+  supple smoke case.pvd -o wake.mp4
+  supple smoke U.nc V.nc --velocity vozocrtx,vomecrty --seed 20000,10000:20000,90000 -o out.pvd
   supple smoke wake --seed 0.6,0.3,0:0.6,0.3,4 --color red --seed 0.6,-0.3,0:0.6,-0.3,4 --color blue -o two.png";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
@@ -192,6 +299,14 @@ mod tests {
         for bad in ["1,0,0", "1,0,0:", "a,b:c,d", "1:2", "1,2,3,4:1,2,3,4"] {
             assert!(line(bad).unwrap_err().contains("0,0,0:0,1,0"), "{bad}");
         }
+    }
+
+    #[test]
+    fn times_and_axes_are_read_and_refused() {
+        assert_eq!(times("0:0.01"), Ok((0.0, 0.01)));
+        assert!(times("0").is_err() && times("0:x").is_err());
+        assert_eq!(axes("xz"), Ok([true, false, true]));
+        assert!(axes("q").is_err());
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use supple::mesh::Values;
 use supple::mesh::attribute::COLOR;
-use supple::smoke::{Streak, Surface};
+use supple::smoke::style::{self, Lines};
+use supple::smoke::{self, Streak, Surface};
 use supple::{Asset, io};
 use supple_gpu::Renderer;
 use supple_gpu::encode::{self, Animation};
@@ -56,15 +57,14 @@ impl Output {
         args: &Args,
         shell: &Shell,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        let complete = args.columns as u32 + 1;
-        let frames = args.frames.clone().unwrap_or(0..complete);
+        let frames = args.frames.clone().unwrap_or(0..cast.frames());
         match self {
             Self::Picture(path) => {
                 let mut renderer = Renderer::new()?;
                 let camera = Camerawork::new(cast, args, frames.end - 1..frames.end, shell)?;
                 let mut last = None;
-                for_frames(cast, frames.end - 1..frames.end, shell, |_, surfaces| {
-                    last = Some(camera.take(cast, surfaces, &mut renderer)?);
+                for_frames(cast, args, frames.end - 1..frames.end, shell, |_, surfaces| {
+                    last = Some(camera.take(cast, surfaces, &mut renderer, shell)?);
                     Ok(())
                 })?;
                 if let Some(picture) = last {
@@ -76,14 +76,14 @@ impl Output {
                 let mut renderer = Renderer::new()?;
                 let camera = Camerawork::new(cast, args, frames.clone(), shell)?;
                 let mut animation = Animation::create(path, FPS)?;
-                for_frames(cast, frames, shell, |_, surfaces| {
-                    animation.push(&camera.take(cast, surfaces, &mut renderer)?)?;
+                for_frames(cast, args, frames, shell, |_, surfaces| {
+                    animation.push(&camera.take(cast, surfaces, &mut renderer, shell)?)?;
                     Ok(())
                 })?;
                 animation.finish()?;
                 Ok(vec![path.clone()])
             }
-            Self::Meshes(path) => meshes(path, cast, frames, shell),
+            Self::Meshes(path) => meshes(path, cast, args, frames, shell),
         }
     }
 }
@@ -91,6 +91,7 @@ impl Output {
 /// Plays all surfaces side by side and hands over those of each frame of a range.
 pub(super) fn for_frames(
     cast: &Cast,
+    args: &Args,
     frames: Range<u32>,
     shell: &Shell,
     mut each: impl FnMut(u32, &[Surface]) -> anyhow::Result<()>,
@@ -105,10 +106,13 @@ pub(super) fn for_frames(
                 }
             }
             if frames.contains(&frame) {
-                let surfaces = streaks
-                    .iter()
-                    .map(|streak| streak.surface(cast.flow(), 0.0, run))
-                    .collect::<Result<Vec<_>, _>>()?;
+                let shown = |streak: &Streak| {
+                    let mut surface = streak.surface(cast.flow(), 0.0, run)?;
+                    let lines = Lines { every: args.every, ..Lines::default() };
+                    style::apply(&mut surface, args.style.into(), &lines, streak.ring().released());
+                    Ok::<_, smoke::Error>(surface)
+                };
+                let surfaces = streaks.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
                 each(frame, &surfaces)?;
             }
             run.report(u64::from(frame) + 1, u64::from(frames.end));
@@ -127,6 +131,7 @@ fn numbered(path: &Path, surface: Option<usize>, frame: u32, ending: &str) -> Pa
 fn meshes(
     path: &Path,
     cast: &Cast,
+    args: &Args,
     frames: Range<u32>,
     shell: &Shell,
 ) -> anyhow::Result<Vec<PathBuf>> {
@@ -134,7 +139,7 @@ fn meshes(
     let listed = ending == "pvd";
     let ending = if listed { "vtp" } else { &ending };
     let (mut files, mut series) = (Vec::new(), Vec::new());
-    for_frames(cast, frames, shell, |frame, surfaces| {
+    for_frames(cast, args, frames, shell, |frame, surfaces| {
         for (i, surface) in surfaces.iter().enumerate() {
             let several = (surfaces.len() > 1).then_some(i);
             let file = numbered(path, several, frame, ending);

@@ -9,13 +9,12 @@ use supple::mesh::measure::Bounds;
 use supple::smoke::{ALPHA, Surface};
 use supple_gpu::camera::{Camera, Framing};
 use supple_gpu::overlay::Overlay;
-use supple_gpu::view::{Body, Paint, View, aspect};
+use supple_gpu::view::{Body, Field, Paint, View, aspect};
 use supple_gpu::{Image, Renderer};
 
-use super::Args;
 use super::cast::Cast;
 use super::output::for_frames;
-use crate::commands::{read, rest_mesh};
+use super::{Args, By, Shown};
 use crate::shell::Shell;
 
 /// Smoke thinner than this is no reason to look farther.
@@ -37,6 +36,8 @@ struct Look {
     size: [u32; 2],
     backdrop: supple_gpu::view::Backdrop,
     up: Vec3,
+    /// What the colour means, and the ends of its range.
+    by: Option<(By, [f32; 2])>,
 }
 
 impl Camerawork {
@@ -47,17 +48,21 @@ impl Camerawork {
         shell: &Shell,
     ) -> anyhow::Result<Self> {
         let look = &args.look;
-        let obstacle = match &look.obstacle {
-            Some(path) => Some(rest_mesh(path, read(path, shell)?, shell)?),
-            None => None,
-        };
-        let direction = look.from.unwrap_or_else(|| across(cast.axes(), look.up));
+        let obstacle = cast.obstacle().cloned();
+        let direction = look
+            .from
+            .unwrap_or_else(|| if cast.is_flat() { Vec3::Z } else { across(cast.axes(), look.up) });
         let mut framing = Framing::new(direction, look.up, aspect(look.size)).with_margin(0.06);
-        let mut seen = Vec::new();
+        let (mut seen, mut range) = (Vec::new(), None);
         let every = (frames.len() as u32 / LOOKS).max(1);
-        for_frames(cast, frames.clone(), shell, |frame, surfaces| {
+        for_frames(cast, args, frames.clone(), shell, |frame, surfaces| {
             if frame + 1 == frames.end || frame % every == 0 {
-                surfaces.iter().for_each(|surface| visible(surface, &mut seen));
+                for surface in surfaces {
+                    visible(surface, &mut seen);
+                    if let Some(by) = args.by {
+                        range = widened(range, &values(by, cast, surface, shell)?);
+                    }
+                }
             }
             Ok(())
         })?;
@@ -66,7 +71,7 @@ impl Camerawork {
             let points: Vec<Vec3> =
                 streak.params().seeds.iter().flat_map(|line| &line.points).map(place).collect();
             seen.extend(&points);
-            if !look.no_seed_line {
+            if !look.no_seed_line && args.style != Shown::Tufts {
                 seeds.push(Overlay::Curve {
                     points,
                     closed: false,
@@ -77,7 +82,8 @@ impl Camerawork {
         }
         seen.extend(obstacle.iter().flat_map(|mesh| &mesh.positions));
         framing.add(&seen);
-        let args = Look { size: look.size, backdrop: look.backdrop.into(), up: look.up };
+        let by = args.by.zip(range);
+        let args = Look { size: look.size, backdrop: look.backdrop.into(), up: look.up, by };
         Ok(Self { camera: framing.camera(), stage: Bounds::of(&seen), obstacle, seeds, args })
     }
 
@@ -86,11 +92,26 @@ impl Camerawork {
         cast: &Cast,
         surfaces: &[Surface],
         renderer: &mut Renderer,
+        shell: &Shell,
     ) -> anyhow::Result<Image> {
+        let mut fields = Vec::new();
+        for surface in surfaces {
+            fields.push(match self.args.by {
+                Some((by, _)) => values(by, cast, surface, shell)?,
+                None => Vec::new(),
+            });
+        }
         let mut bodies: Vec<Body<'_>> = Vec::new();
-        for (surface, color) in surfaces.iter().zip(cast.colors()) {
+        for (i, surface) in surfaces.iter().enumerate() {
+            let mut body = surface_body(surface, cast.colors()[i]);
+            if let Some((by, range)) = self.args.by {
+                let name = format!("{by:?}").to_lowercase();
+                let legend = bodies.is_empty();
+                body.field =
+                    Some(Field { range: Some(range), legend, ..Field::new(name, &fields[i]) });
+            }
             if !surface.mesh.triangles.is_empty() {
-                bodies.push(surface_body(surface, *color));
+                bodies.push(body);
             }
         }
         bodies.extend(self.obstacle.as_ref().map(Body::new));
@@ -108,6 +129,54 @@ impl Camerawork {
 
 fn surface_body(surface: &Surface, color: [f32; 3]) -> Body<'_> {
     Body { paint: Paint::smoke(color), ..Body::new(&surface.mesh) }
+}
+
+/// One number a vertex.
+fn values(by: By, cast: &Cast, surface: &Surface, shell: &Shell) -> anyhow::Result<Vec<f32>> {
+    let mesh = &surface.mesh;
+    let scalar = |name: &str| match mesh.attributes.get(name) {
+        Some(Values::Scalar(values)) => values.clone(),
+        _ => Vec::new(),
+    };
+    Ok(match by {
+        By::Age => scalar("age"),
+        By::Row => scalar("row"),
+        // Optical depth falls as the area grows.
+        By::Stretch => {
+            let fresh = cast.streaks()[0].params().opacity.depth() as f32;
+            scalar("density").iter().map(|d| fresh / -(1.0 - d).max(1e-6).ln()).collect()
+        }
+        By::Speed => {
+            let places: Vec<[f64; 3]> =
+                mesh.positions.iter().map(|p| p.as_dvec3().to_array()).collect();
+            let velocities = cast.flow().velocities(&places, surface.time, &shell.quiet_run())?;
+            let length = |v: &[f64; 4]| v[..3].iter().map(|c| c * c).sum::<f64>().sqrt() as f32;
+            velocities.iter().map(length).collect()
+        }
+    })
+}
+
+/// The range that holds these values, too.
+fn widened(range: Option<[f32; 2]>, values: &[f32]) -> Option<[f32; 2]> {
+    let [low, high] = range.unwrap_or([f32::INFINITY, f32::NEG_INFINITY]);
+    let finite = || values.iter().copied().filter(|v| v.is_finite());
+    let widened = [finite().fold(low, f32::min), finite().fold(high, f32::max)];
+    (widened[0] <= widened[1]).then_some(widened)
+}
+
+/// A cylinder along z, open at its ends.
+pub(super) fn cylinder(radius: f32, [low, high]: [f32; 2]) -> TriMesh {
+    const AROUND: u32 = 96;
+    let rim = |k: u32, z: f32| {
+        let (s, c) = (std::f32::consts::TAU * k as f32 / AROUND as f32).sin_cos();
+        Vec3::new(radius * c, radius * s, z)
+    };
+    let positions = (0..AROUND).flat_map(|k| [rim(k, low), rim(k, high)]).collect();
+    let side = |k: u32| {
+        let (a, b) = (2 * k, 2 * ((k + 1) % AROUND));
+        [[a, b, b + 1], [a, b + 1, a + 1]]
+    };
+    TriMesh::new(positions, (0..AROUND).flat_map(side).collect())
 }
 
 fn place(p: &[f64; 3]) -> Vec3 {
@@ -130,5 +199,5 @@ fn across([stream, line]: [Vec3; 2], up: Vec3) -> Vec3 {
     }
     let side = if line.dot(Vec3::ONE) < 0.0 { -line } else { line };
     let front = if normal.dot(Vec3::ONE) < 0.0 { -normal } else { normal };
-    0.75 * side + 0.8 * front - 0.2 * stream + 0.25 * up
+    0.95 * side + 0.55 * front + 0.3 * stream + 0.1 * up
 }

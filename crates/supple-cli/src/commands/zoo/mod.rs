@@ -1,4 +1,6 @@
-//! `supple zoo`: the built-in models.
+//! `supple zoo`: the built-in models and flows.
+
+mod flow;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,7 +10,10 @@ use supple::{io, zoo};
 
 use crate::shell::Shell;
 
-/// List the built-in models, or write one to a file
+/// List the built-in models and flows, or write one to a file
+///
+/// Flows are written as a series: `supple zoo gyre -o gyre.pvd --size 129x65x5 --levels 41`. Those of cylinder, square,
+/// wing and ramp are simulated, which takes minutes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Which model; without it, lists them all
@@ -19,6 +24,20 @@ pub(crate) struct Args {
     /// How many triangles; the model's own number if not given
     #[arg(long, value_name = "N")]
     triangles: Option<usize>,
+    /// Nodes of a flow along x, y and z
+    #[arg(long, value_name = "XxYxZ", value_parser = nodes)]
+    size: Option<[usize; 3]>,
+    /// Levels of a flow over time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    levels: Option<u32>,
+}
+
+fn nodes(text: &str) -> Result<[usize; 3], String> {
+    let wrong = || format!("'{text}' is no size; write it like 129x65x5");
+    let number =
+        |part: &str| part.trim().parse::<usize>().ok().filter(|&n| (1..=4096).contains(&n));
+    let numbers: Option<Vec<usize>> = text.split(['x', '×']).map(number).collect();
+    numbers.and_then(|n| n.try_into().ok()).ok_or_else(wrong)
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
@@ -31,6 +50,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 
 fn write(name: &str, args: &Args, shell: &Shell) -> anyhow::Result<()> {
     let output = args.output.as_ref().context("say where to write it: -o FILE")?;
+    if flow::is_known(name) {
+        let levels = args.levels.map(|n| n as usize);
+        return flow::write(name, &flow::Wanted { output, size: args.size, levels }, shell);
+    }
     let size = zoo::Size { triangles: args.triangles };
     let asset = shell.with_progress(name, |run| zoo::build(name, &size, run))?;
     let warnings = io::write(output, &asset)?;

@@ -1,0 +1,206 @@
+//! Rows of `smoke`: the thesis' Table 7.1 at all its sizes, and how exactly tracers are carried.
+
+use supple::flow::Flow;
+use supple::flow::advect::{Tracer, tracer};
+use supple::flow::analytic::Analytic;
+use supple::flow::grid::Axis;
+use supple::flow::sampled::Sampled;
+use supple::smoke::opacity::{Shade, Sheet, shade};
+use supple::smoke::{Opacity, Params, SeedLine, Streak};
+
+use super::{Bench, Row, median_ms};
+
+/// Table 7.1, in milliseconds: vertices, integration, alpha and normals.
+const TABLE: [(usize, [&str; 2], [f64; 2]); 6] = [
+    (5_000, ["integrate-5k", "alpha-5k"], [6.0, 4.0]),
+    (10_000, ["integrate-10k", "alpha-10k"], [13.0, 9.0]),
+    (20_000, ["integrate-20k", "alpha-20k"], [21.0, 15.0]),
+    (30_000, ["integrate-30k", "alpha-30k"], [31.0, 21.0]),
+    (40_000, ["integrate-40k", "alpha-40k"], [39.0, 29.0]),
+    (50_000, ["integrate-50k", "alpha-50k"], [48.0, 37.0]),
+];
+
+/// What 50,000 vertices may take, in milliseconds.
+const TARGETS: [f64; 2] = [1.2, 0.6];
+
+/// Vertices in a column.
+const ROWS: usize = 250;
+
+/// A step of one frame: a tenth of a cell.
+const STEP: [f64; 2] = [0.2, 0.21];
+
+pub(super) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
+    table(bench)?;
+    frames(bench)?;
+    scattered(bench)?;
+    accuracy(bench)
+}
+
+fn gyre(nodes: usize) -> anyhow::Result<Flow> {
+    Ok(Sampled::of(Analytic::Gyre, [nodes; 3], &[0.0, 1.0])?.into_flow()?)
+}
+
+/// A coherent sheet in the gyre.
+fn sheet(vertices: usize) -> Vec<Tracer> {
+    let columns = vertices / ROWS;
+    let place = |i: usize| {
+        let (c, r) = ((i / ROWS) as f64 / columns as f64, (i % ROWS) as f64 / ROWS as f64);
+        tracer([0.2 + 1.5 * c, 0.3 + 0.2 * (6.0 * c).sin(), 0.05 + 0.9 * r])
+    };
+    (0..columns * ROWS).map(place).collect()
+}
+
+fn table(bench: &Bench<'_>) -> anyhow::Result<()> {
+    let flow = gyre(64)?;
+    for (vertices, rows, paper) in TABLE {
+        let tracers = sheet(vertices);
+        let targets = TARGETS.map(|ms| ms * vertices as f64 / 50_000.0);
+        if bench.wants(rows[0]) {
+            let value = integration_ms(bench, &flow, &tracers)?;
+            let note = "RK4, gyre 64³, two levels";
+            print(bench, rows[0], value, [Some(paper[0]), Some(targets[0])], note)?;
+        }
+        if bench.wants(rows[1]) {
+            let (surface, mut shaded) = (laid_out(&tracers), Shade::default());
+            let run = bench.shell.quiet_run();
+            let value = median_ms(bench.shell, || {
+                shade(&surface, &Opacity::default(), 1e-4, &mut shaded, &run);
+                Ok(())
+            })?;
+            print(
+                bench,
+                rows[1],
+                value,
+                [Some(paper[1]), Some(targets[1])],
+                "normals, four terms",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn integration_ms(bench: &Bench<'_>, flow: &Flow, tracers: &[Tracer]) -> anyhow::Result<f64> {
+    let run = bench.shell.quiet_run();
+    // Back again afterwards, so that every repeat does the same.
+    let mut moving = tracers.to_vec();
+    let mut forward = true;
+    median_ms(bench.shell, || {
+        let times = if forward { STEP } else { [STEP[1], STEP[0]] };
+        forward = !forward;
+        Ok(flow.advance(times, &mut moving, &run)?)
+    })
+}
+
+fn laid_out(tracers: &[Tracer]) -> Sheet {
+    let column = |column: &[Tracer]| {
+        let of = |c: usize| column.iter().map(move |x| x[c] as f32);
+        of(0).chain(of(1)).chain(of(2)).chain(of(3)).collect::<Vec<f32>>()
+    };
+    let columns: Vec<f32> = tracers.chunks(ROWS).flat_map(column).collect();
+    let count = tracers.len() / ROWS;
+    let life = (0..count).map(|i| 1.0 - (i + 1) as f64 / count as f64).collect();
+    Sheet { rows: ROWS, columns, life, last_strip: 1.0 }
+}
+
+/// A step and the mesh with all its attributes.
+fn frames(bench: &Bench<'_>) -> anyhow::Result<()> {
+    let rows = [("frame-5k", 5_000, Some(10.0), 0.2), ("frame-1m", 1_000_000, None, 40.0)];
+    for (row, vertices, paper, target) in rows {
+        if !bench.wants(row) {
+            continue;
+        }
+        let (flow, run) = (gyre(64)?, bench.shell.quiet_run());
+        let rows = if vertices < 10_000 { 50 } else { 1000 };
+        let points = vec![[0.6, 0.3, 0.05], [0.6, 0.3, 0.95]];
+        let seeds = vec![SeedLine { points, ..SeedLine::default() }];
+        let params =
+            Params { columns: vertices / rows, rows, dt: 1e-3, seeds, ..Params::default() };
+        let mut smoke = Streak::new(&params, &flow, &run)?;
+        for _ in 0..vertices / rows {
+            smoke.step(&flow, &run)?;
+        }
+        let value = median_ms(bench.shell, || {
+            smoke.step(&flow, &run)?;
+            Ok(smoke.surface(&flow, 0.0, &run)?)
+        })?;
+        print(bench, row, value, [paper, Some(target)], "step, opacity and mesh")?;
+    }
+    Ok(())
+}
+
+fn scattered(bench: &Bench<'_>) -> anyhow::Result<()> {
+    const ROW: &str = "scattered-50k";
+    if !bench.wants(ROW) {
+        return Ok(());
+    }
+    let flow = gyre(256)?;
+    let place = |i: u32| {
+        let share = |k: f64| (f64::from(i) * k).fract();
+        tracer([2.0 * share(0.754_877_666), share(0.569_840_291), share(0.618_033_989)])
+    };
+    let tracers: Vec<Tracer> = (0..50_000).map(place).collect();
+    let value = integration_ms(bench, &flow, &tracers)?;
+    print(bench, ROW, value, [None, Some(12.0)], "random vertices, 256³: memory bound")
+}
+
+/// `exp(S g)` for S = [[0.3, −1], [1, −0.3]].
+fn swirled([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
+    let g = t + t * t / 4.0;
+    let w = 0.91_f64.sqrt();
+    let (s, c) = ((w * g).sin() / w, (w * g).cos());
+    [c * x + s * (0.3 * x - y), c * y + s * (x - 0.3 * y), z + 0.2 * g]
+}
+
+fn accuracy(bench: &Bench<'_>) -> anyhow::Result<()> {
+    const ROW: &str = "swirl-error";
+    if !bench.wants(ROW) {
+        return Ok(());
+    }
+    let run = bench.shell.quiet_run();
+    let axis = |low: f64, n: usize| Axis::even(low, 6.0 / (n - 1) as f64, n);
+    let axes = [axis(-3.0, 25)?, axis(-3.0, 25)?, axis(-1.0, 25)?];
+    let times = [0.0, 1.0, 2.0, 3.0];
+    let flow = Sampled::new(axes, &times, |x, t| Analytic::Swirl.velocity(x, t)).into_flow()?;
+    let starts: Vec<[f64; 3]> = (0..21).map(|j| [1.0, 0.025 * f64::from(j), 0.0]).collect();
+    let mut tracers: Vec<Tracer> = starts.iter().map(|&x| tracer(x)).collect();
+    for k in 0..60 {
+        let at = |k: u32| 0.05 * f64::from(k);
+        flow.advance([at(k), at(k + 1)], &mut tracers, &run)?;
+    }
+    let error = |(x, start): (&Tracer, &[f64; 3])| {
+        let end = swirled(*start, 3.0);
+        (0..3).map(|c| (x[c] - end[c]).powi(2)).sum::<f64>().sqrt()
+    };
+    let worst = tracers.iter().zip(&starts).map(error).fold(0.0, f64::max);
+    bench.print(&Row {
+        bench: "smoke",
+        row: ROW,
+        value: worst,
+        unit: "1",
+        better: "lower",
+        paper: None,
+        target: Some(2e-5),
+        threads: bench.shell.threads(),
+        note: "four levels, closed form at t = 3".to_owned(),
+    })
+}
+
+fn print(
+    bench: &Bench<'_>,
+    row: &'static str,
+    value: f64,
+    [paper, target]: [Option<f64>; 2],
+    note: &str,
+) -> anyhow::Result<()> {
+    bench.print(&Row {
+        bench: "smoke",
+        row,
+        value,
+        unit: "ms",
+        better: "lower",
+        paper,
+        target,
+        threads: bench.shell.threads(),
+        note: note.to_owned(),
+    })
+}

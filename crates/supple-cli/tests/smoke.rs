@@ -1,0 +1,159 @@
+//! `supple smoke` as a person runs it: on formulas, on series it wrote itself, on files of others.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use supple::io::{self, ReadOptions};
+use supple::mesh::Values;
+use supple::{Asset, TriMesh};
+
+fn supple(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_supple"))
+        .current_dir(folder)
+        .args(args)
+        .output()
+        .expect("the binary runs")
+}
+
+fn ok(folder: &Path, args: &[&str]) -> String {
+    let output = supple(folder, args);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "supple {args:?} failed: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn error(folder: &Path, args: &[&str]) -> String {
+    let output = supple(folder, args);
+    assert!(!output.status.success(), "supple {args:?} should have failed");
+    let errors = String::from_utf8(output.stderr).expect("text");
+    assert!(!errors.contains("panicked"), "supple {args:?} panicked: {errors}");
+    errors
+}
+
+fn mesh(path: &Path) -> TriMesh {
+    let Asset { mut meshes, .. } = io::read(path, &ReadOptions::default()).unwrap().asset;
+    meshes.remove(0)
+}
+
+fn scalar<'a>(mesh: &'a TriMesh, name: &str) -> &'a [f32] {
+    match mesh.attributes.get(name) {
+        Some(Values::Scalar(values)) => values,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn data(relative: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let root = std::env::var_os("SUPPLE_TEST_DATA").map_or(beside, PathBuf::from);
+    let path = root.join(relative);
+    path.exists().then_some(path)
+}
+
+#[test]
+fn frames_are_numbered_and_hold_the_terms() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = ok(
+        folder.path(),
+        &[
+            "smoke",
+            "uniform",
+            "--columns",
+            "10",
+            "--rows",
+            "6",
+            "--frames",
+            "0..4",
+            "-o",
+            "out/frame.ply",
+        ],
+    );
+    // The line is one long, the stream one fast: square cells.
+    assert!(told.contains("--dt 0.2") && told.contains("--seed -1,-0.5,0:-1,0.5,0"), "{told}");
+    for frame in 0..4 {
+        let mesh = mesh(&folder.path().join(format!("out/frame.{frame:04}.ply")));
+        assert_eq!(mesh.positions.len(), 6 * (frame + 1));
+        assert_eq!(mesh.triangles.len(), 10 * frame);
+        for name in ["row", "born", "age", "alpha", "density", "shape", "curvature", "fade"] {
+            assert_eq!(scalar(&mesh, name).len(), mesh.positions.len(), "{name}");
+        }
+    }
+    let last = mesh(&folder.path().join("out/frame.0003.ply"));
+    assert!((scalar(&last, "density")[0] - 0.35).abs() < 1e-5);
+}
+
+/// A formula written as a series and read back gives the smoke of the formula.
+#[test]
+fn a_series_of_the_zoo_plays_like_its_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    ok(folder.path(), &["zoo", "gyre", "-o", "gyre.pvd", "--size", "129x65x3", "--levels", "21"]);
+    let common = ["--seed", "1,0.2,0.2:1,0.2,0.8", "--columns", "20", "--rows", "5", "--dt", "0.1"];
+    for (flow, out) in [("gyre", "formula.ply"), ("gyre.pvd", "series.ply")] {
+        let args = [&["smoke", flow, "--frames", "19..20", "-o", out], &common[..]].concat();
+        ok(folder.path(), &args);
+    }
+    let [a, b] =
+        ["formula", "series"].map(|name| mesh(&folder.path().join(format!("{name}.0019.ply"))));
+    for (p, q) in a.positions.iter().zip(&b.positions) {
+        assert!((*p - *q).length() < 2e-3, "{p} {q}");
+    }
+}
+
+/// The closed form of `swirl`, from four levels that another program wrote.
+#[test]
+fn swirl_of_another_program_ends_where_its_closed_form_does() {
+    let Some(pvd) = data("flow/closed_form/swirl.pvd") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let flow = pvd.to_str().unwrap();
+    ok(
+        folder.path(),
+        &[
+            "--allow-outside",
+            "smoke",
+            flow,
+            "--seed",
+            "1,0,0:1,0.5,0",
+            "--columns",
+            "60",
+            "--rows",
+            "21",
+            "--dt",
+            "0.05",
+            "--frames",
+            "60..61",
+            "-o",
+            "swirl.ply",
+        ],
+    );
+    let mesh = mesh(&folder.path().join("swirl.0060.ply"));
+    let (mut worst, mut most) = (0.0_f64, 0.0_f64);
+    for (i, x) in mesh.positions.iter().enumerate() {
+        let born = f64::from(scalar(&mesh, "born")[i]);
+        let y = 0.025 * f64::from(scalar(&mesh, "row")[i]);
+        let g = (3.0 - born) + (9.0 - born * born) / 4.0;
+        let w = 0.91_f64.sqrt();
+        let (s, c) = ((w * g).sin() / w, (w * g).cos());
+        let end = glam::DVec3::new(c + s * (0.3 - y), c * y + s * (1.0 - 0.3 * y), 0.2 * g);
+        worst = worst.max((x.as_dvec3() - end).length());
+        most = most.max(g);
+    }
+    assert!(worst < 2e-5 && most > 5.0, "{worst:e}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let none = error(at, &["smoke", "nothing.pvd", "-o", "a.ply"]);
+    assert!(none.contains("nothing.pvd"), "{none}");
+    let kind = error(at, &["smoke", "abc", "-o", "a.xyz"]);
+    assert!(kind.contains(".png"), "{kind}");
+    let line = error(at, &["smoke", "abc", "--seed", "1,1,1", "-o", "a.ply"]);
+    assert!(line.contains("0,0,0:0,1,0"), "{line}");
+    let inside =
+        error(at, &["smoke", "wake", "--seed", "0,0,0:0,0.1,0", "--dt", "0.1", "-o", "a.ply"]);
+    assert!(inside.contains("no seed lies in the fluid"), "{inside}");
+    let tufts = error(at, &["smoke", "abc", "--style", "tufts", "-o", "a.ply"]);
+    assert!(tufts.contains("--obstacle"), "{tufts}");
+    let rows = error(at, &["smoke", "abc", "--rows", "1", "-o", "a.ply"]);
+    assert!(rows.contains("2 rows"), "{rows}");
+}
