@@ -4,12 +4,14 @@ use std::path::Path;
 
 use supple::Asset;
 use supple::flow::dataset::{Dataset, Select};
-use supple::io::{Malformed, amira, gltf, netcdf, obj, off, ply, stl, uri, vtk, vtk_xml};
+use supple::io::{
+    Malformed, amira, gltf, netcdf, nrrd, obj, off, piv, ply, stl, uri, vtk, vtk_xml,
+};
 use supple::scene::{RigidPath, Scene};
 
-const TARGETS: [&str; 12] = [
+const TARGETS: [&str; 14] = [
     "obj", "ply", "stl", "off", "vtk", "gltf", "scene", "path", "vtk_xml", "vtk_flow", "netcdf",
-    "amira",
+    "amira", "nrrd", "piv",
 ];
 
 /// Does what the fuzz target does; the words of the refusal if the reader refuses.
@@ -24,6 +26,8 @@ fn run(target: &str, bytes: &[u8]) -> Result<(), String> {
         "vtk_xml" => fitting(vtk_xml::read(bytes, Select::All, &vtk_xml::no_files)),
         "vtk_flow" => fitting(vtk::read_dataset(bytes, Select::All)),
         "netcdf" => fitting(netcdf::read(bytes.to_vec(), Select::All)),
+        "nrrd" => fitting(nrrd::read(bytes, Select::All, &vtk_xml::no_files)),
+        "piv" => fitting(piv::read(bytes, Select::All)),
         "amira" => fitting(amira::read(bytes, Select::All)),
         "gltf" => sound(gltf::read(bytes, &uri::no_folder, warnings)),
         "scene" => {

@@ -50,7 +50,7 @@ fn every_file_is_read_or_refused_with_a_reason_that_names_it() {
             }
         }
     }
-    assert!(read >= 110, "{read} of {} files are read\n{}", files.len(), refused.join("\n"));
+    assert!(read >= 118, "{read} of {} files are read\n{}", files.len(), refused.join("\n"));
 }
 
 /// File, points, cells, whose values, their name, and their sum as VTK 9.7 reads them.
@@ -192,6 +192,36 @@ fn series_know_their_times() {
     assert_eq!(cth.velocity().names(), ["X Velocity", "Y Velocity", "Z Velocity"]);
     let momentum = open(&["vtk_formats/StructuredGrid.vts"]);
     assert_eq!(momentum.velocity().names(), ["Momentum", "Density"]);
+}
+
+#[test]
+fn cases_lattices_and_tables_are_flows() {
+    let Some(folder) = test_data("flow") else { return };
+    let open = |name: &str| {
+        let opened = Recording::open(&[folder.join(name)], &Options::default());
+        opened.unwrap_or_else(|e| panic!("{e}"))
+    };
+    let cavity = open("openfoam_cavity/case.foam");
+    assert_eq!(cavity.times(), [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
+    assert_eq!((cavity.grid().point_count(), cavity.grid().cell_count()), (882, 400));
+    let level = cavity.level(1).unwrap();
+    // The lid moves at 1, the walls stand; a point inside has the mean of four cells.
+    let at = |x: f64, y: f64| {
+        let distance = |i: &usize| (cavity.grid().point(*i) - glam::DVec3::new(x, y, 0.0)).length();
+        let near = (0..level.velocity.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        level.velocity[near.unwrap()]
+    };
+    assert_eq!(at(0.05, 0.1), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(at(0.05, 0.0), [0.0, 0.0, 0.0, 1.0]);
+    let inside = at(0.05, 0.05);
+    assert!(inside[0] < -0.05 && inside[0] > -0.3, "{inside:?}");
+    let square = open("square_cylinder_camarri/sqflow2D-1608.nrrd");
+    assert_eq!(square.grid().dims(), Some([192, 64, 1]));
+    assert_eq!(square.grid().point(0).x, -11.916666666666666);
+    let piv = open("piv_insight/*.vec");
+    assert_eq!(piv.times().len(), 5);
+    let masked = piv.summary().unwrap().masked;
+    assert!(masked > 0.0 && masked < 0.5, "{masked}");
 }
 
 #[test]

@@ -28,14 +28,18 @@
 
 pub mod advect;
 pub mod analytic;
+mod bins;
 pub mod cells;
+pub mod curvilinear;
 pub mod dataset;
 pub mod grid;
 pub mod recorded;
+pub mod levels;
 pub mod recording;
 pub mod sampled;
 mod source;
 pub mod time;
+pub mod unstructured;
 pub mod velocity;
 pub mod wide;
 
@@ -47,16 +51,26 @@ use std::sync::{Arc, Mutex};
 
 use self::advect::{BLOCK, Sampler, Tracer};
 use self::analytic::{Analytic, FormulaSampler};
+use self::curvilinear::LatticeSampler;
 use self::grid::GridSampler;
 use self::time::Clock;
+use self::unstructured::MeshSampler;
 use self::wide::{Plain, Wide};
 use crate::Run;
 
 /// Two neighbouring levels, ready to be sampled.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "two are ever in memory, and they hold far more elsewhere"
+)]
 pub enum Pair {
     /// On a uniform or rectilinear grid.
     Grid(grid::Pair),
+    /// On a curvilinear grid.
+    Lattice(curvilinear::Pair),
+    /// On an unstructured grid.
+    Mesh(unstructured::Pair),
 }
 
 impl Pair {
@@ -65,6 +79,18 @@ impl Pair {
     pub fn rate(&self) -> f64 {
         match self {
             Self::Grid(pair) => pair.rate(),
+            Self::Lattice(pair) => pair.rate(),
+            Self::Mesh(pair) => pair.rate(),
+        }
+    }
+
+    /// When its levels stand.
+    #[must_use]
+    pub fn times(&self) -> [f64; 2] {
+        match self {
+            Self::Grid(pair) => pair.times(),
+            Self::Lattice(pair) => pair.times(),
+            Self::Mesh(pair) => pair.times(),
         }
     }
 
@@ -75,6 +101,8 @@ impl Pair {
                 to.along(&GridSampler::<true>::new(pair), tracers, run);
             }
             Self::Grid(pair) => to.along(&GridSampler::<false>::new(pair), tracers, run),
+            Self::Lattice(pair) => to.along(&LatticeSampler::new(pair), tracers, run),
+            Self::Mesh(pair) => to.along(&MeshSampler::new(pair), tracers, run),
         }
     }
 }
@@ -191,8 +219,7 @@ impl Recorded {
         let mut at_hand = self.at_hand.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // A recorded period stands at other times when it comes again.
         let is_same = |known: &([usize; 2], Arc<Pair>)| {
-            let Pair::Grid(pair) = &*known.1;
-            known.0 == piece.levels && pair.times() == piece.times
+            known.0 == piece.levels && known.1.times() == piece.times
         };
         if let Some(known) = at_hand.iter().position(is_same) {
             return Ok(Arc::clone(&at_hand[known].1));
@@ -270,11 +297,13 @@ impl Flow {
             Self::Recorded(recorded) => {
                 let piece = recorded.clock.pieces(t, t)[0];
                 let sphere = recorded.sphere;
-                match &*recorded.pair(&piece, run)? {
+                Ok(match &*recorded.pair(&piece, run)? {
                     Pair::Grid(pair) => {
-                        Ok(sampled(&GridSampler::<false>::new(pair), places, t, sphere))
+                        sampled(&GridSampler::<false>::new(pair), places, t, sphere)
                     }
-                }
+                    Pair::Lattice(pair) => sampled(&LatticeSampler::new(pair), places, t, sphere),
+                    Pair::Mesh(pair) => sampled(&MeshSampler::new(pair), places, t, sphere),
+                })
             }
         }
     }

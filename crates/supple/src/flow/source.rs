@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use super::dataset::{Array, Centering, Dataset, Grid, Select};
 use super::recording::{Options, RecordingError, TimeUnit};
 use crate::io::netcdf::{self, Collection};
+use crate::io::openfoam::{self, Case};
 use crate::io::uri::{self, Policy};
-use crate::io::{Malformed, Place, ReadError, amira, gzip, vtk, vtk_xml};
+use crate::io::{Malformed, Place, ReadError, amira, gzip, nrrd, piv, vtk, vtk_xml};
 
 /// The levels of a recording, in order.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) enum Source {
     Files { levels: Vec<Vec<PathBuf>>, times: Option<Vec<f64>>, policy: Policy },
     /// NetCDF files that belong together.
     NetCdf(Box<Collection>),
+    /// An OpenFOAM case.
+    Foam(Box<Case>),
     /// One lattice, of which an axis is time.
     Stack { path: PathBuf, dataset: Box<Dataset>, order: Vec<usize>, times: Vec<f64> },
 }
@@ -41,8 +44,7 @@ const REFUSED: [(&str, &str, &str); 16] = [
 ];
 
 /// Endings that are read.
-const KNOWN: &str =
-    "pvd, series, vti, vtr, vts, vtu, vtp, pvti, pvtr, pvts, pvtu, pvtp, vtm, vtk, nc, am";
+const KNOWN: &str = "pvd, series, vti, vtr, vts, vtu, vtp, pvti, pvtr, pvts, pvtu, pvtp, vtm, vtk, nc, am, foam, nrrd, nhdr, vec, txt";
 
 impl Source {
     /// Finds the levels that names and patterns stand for.
@@ -62,6 +64,13 @@ impl Source {
                 return Err(RecordingError::Mixed { what });
             }
             _ => {}
+        }
+        if openfoam::case_folder(first).is_some() {
+            if files.len() > 1 {
+                let what = "one OpenFOAM case at a time is opened (name one)".to_owned();
+                return Err(RecordingError::Mixed { what });
+            }
+            return Ok(Self::Foam(Box::new(Case::open(first)?)));
         }
         if matches!(ending(first).as_str(), "nc" | "nc4" | "cdf" | "netcdf") || is_netcdf(first) {
             let collection = Collection::open(&files, &options.velocity)?;
@@ -135,6 +144,7 @@ impl Source {
         match self {
             Self::Files { levels, .. } => levels.len(),
             Self::NetCdf(collection) => collection.len(),
+            Self::Foam(case) => case.times().len(),
             Self::Stack { order, .. } => order.len(),
         }
     }
@@ -145,6 +155,7 @@ impl Source {
             Self::Files { times, .. } => times.clone(),
             Self::NetCdf(collection) => collection.times().map(<[f64]>::to_vec),
             Self::Stack { times, .. } => Some(times.clone()),
+            Self::Foam(case) => Some(case.times()),
         }
     }
 
@@ -152,6 +163,7 @@ impl Source {
     pub(super) fn time_unit(&self) -> Option<TimeUnit> {
         match self {
             Self::Files { .. } | Self::Stack { .. } => None,
+            Self::Foam(_) => Some(TimeUnit { name: Some("s".to_owned()), seconds: 1.0 }),
             Self::NetCdf(collection) => collection
                 .time_units()
                 .map(|u| TimeUnit { name: Some(u.text.clone()), seconds: u.seconds }),
@@ -163,7 +175,7 @@ impl Source {
         let size = |p: &PathBuf| p.metadata().map_or(0, |m| m.len());
         match self {
             Self::Files { levels, .. } => levels.iter().flatten().map(size).sum(),
-            Self::NetCdf(_) | Self::Stack { .. } => 0,
+            Self::NetCdf(_) | Self::Stack { .. } | Self::Foam(_) => 0,
         }
     }
 
@@ -177,6 +189,7 @@ impl Source {
                 }
             }
             Self::NetCdf(collection) => collection.reorder(order),
+            Self::Foam(case) => case.reorder(order),
             Self::Stack { order: own, times, .. } => {
                 *own = order.iter().map(|&k| own[k]).collect();
                 *times = order.iter().map(|&k| times[k]).collect();
@@ -191,6 +204,7 @@ impl Source {
                 levels.get(level).and_then(|parts| parts.first()).map_or(Path::new(""), |p| p)
             }
             Self::NetCdf(collection) => collection.path(level),
+            Self::Foam(case) => case.path(),
             Self::Stack { path, .. } => path,
         }
     }
@@ -209,6 +223,7 @@ impl Source {
                 vtk_xml::join(datasets).map_err(malformed)
             }
             Self::NetCdf(collection) => collection.read(level, select),
+            Self::Foam(case) => case.read(level, select),
             Self::Stack { dataset, order, times, .. } => {
                 Ok(slice(dataset, order[level], times[level], select))
             }
@@ -227,6 +242,7 @@ pub(super) fn is_flow(path: &Path) -> bool {
         return read.is_err() || !vtk::is_mesh(&head);
     }
     KNOWN.split(", ").any(|k| k == kind)
+        || openfoam::case_folder(path).is_some()
         || REFUSED.iter().any(|(k, ..)| *k == kind)
         || path.is_file() && is_netcdf(path)
 }
@@ -277,20 +293,19 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
 /// One moment of a file of any kind.
 fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset, ReadError> {
     let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
+    let fetch = |name: &str| {
+        let file = named(path, name, policy)?;
+        std::fs::read(&file).map_err(|error| {
+            let what = format!("cannot read {}: {error}", file.display());
+            Malformed::new(Place::File, what, "put the piece where the file names it")
+        })
+    };
     match ending(path).as_str() {
         "vti" | "vtr" | "vts" | "vtu" | "vtp" | "pvti" | "pvtr" | "pvts" | "pvtu" | "pvtp"
-        | "vtm" | "vtmb" => {
-            let bytes = read_bytes(path)?;
-            let fetch = |name: &str| {
-                let file = named(path, name, policy)?;
-                std::fs::read(&file).map_err(|error| {
-                    let what = format!("cannot read {}: {error}", file.display());
-                    Malformed::new(Place::File, what, "put the piece where the file names it")
-                })
-            };
-            vtk_xml::read(&bytes, select, &fetch).map_err(malformed)
-        }
+        | "vtm" | "vtmb" => vtk_xml::read(&read_bytes(path)?, select, &fetch).map_err(malformed),
         "am" => amira::read(&read_bytes(path)?, select).map_err(malformed),
+        "nrrd" | "nhdr" => nrrd::read(&read_bytes(path)?, select, &fetch).map_err(malformed),
+        "vec" | "txt" => piv::read(&read_bytes(path)?, select).map_err(malformed),
         "vtk" => vtk::read_dataset(&read_bytes(path)?, select).map_err(malformed),
         other => {
             if let Some((_, what, fix)) = REFUSED.iter().find(|(e, ..)| *e == other) {

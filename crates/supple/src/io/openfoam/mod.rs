@@ -1,0 +1,237 @@
+//! OpenFOAM cases: a folder with `constant/polyMesh` and a folder a time; read only.
+//!
+//! # What is read
+//!
+//! A case by its folder, its `.foam` file or `system/controlDict`; text and binary with labels of 32 and 64 bits and
+//! scalars of 32 and 64, `.gz`; polyhedra; uniform and non-uniform fields of cells, scalars and vectors; cases that
+//! were decomposed into `processor0`, `processor1` … are joined.
+//!
+//! Values go from cells to points by inverse distance; points of a patch whose field has a `value` take the mean of
+//! that instead, `noSlip` is zero.
+//!
+//! # Limits
+//!
+//! - The collated format (`processors4`) is refused: reconstruct it (`reconstructPar`).
+//! - A mesh that moves (`polyMesh` in time folders) is refused.
+
+mod fields;
+mod lexer;
+mod mesh;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fields::Field;
+use lexer::Foam;
+use mesh::PolyMesh;
+
+use super::{Malformed, Place, ReadError, gzip, vtk_xml};
+use crate::flow::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
+
+/// A case that is open.
+#[derive(Debug)]
+pub struct Case {
+    path: PathBuf,
+    /// The case itself, or its parts.
+    parts: Vec<Part>,
+    times: Vec<(f64, String)>,
+    contents: Vec<ArrayInfo>,
+}
+
+#[derive(Debug)]
+struct Part {
+    folder: PathBuf,
+    mesh: PolyMesh,
+    grid: Arc<Grid>,
+}
+
+/// Reads a file, or the same compressed.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
+    let io = |source| ReadError::Io { path: path.to_owned(), source };
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(bytes),
+        Err(error) => {
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(".gz");
+            let Ok(bytes) = std::fs::read(path.with_file_name(name)) else { return Err(io(error)) };
+            let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
+            gzip::decompress(&bytes).map_err(malformed)
+        }
+    }
+}
+
+/// Reads a file of a case.
+fn read_as<T>(
+    path: &Path,
+    read: impl FnOnce(&mut Foam<'_>) -> Result<T, Malformed>,
+) -> Result<T, ReadError> {
+    let bytes = read_bytes(path)?;
+    let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
+    let mut foam = Foam::new(&bytes).map_err(malformed)?;
+    read(&mut foam).map_err(malformed)
+}
+
+/// The folder of a case that a path names; `None` if it is none.
+#[must_use]
+pub fn case_folder(path: &Path) -> Option<PathBuf> {
+    let is_case = |folder: &Path| {
+        folder.join("constant/polyMesh").is_dir()
+            || folder.join("processor0").is_dir()
+            || folder.join("system/controlDict").is_file()
+    };
+    let here = |folder: &Path| {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        is_case(folder).then(|| folder.to_owned())
+    };
+    if path.is_dir() {
+        return here(path);
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("foam" | "OpenFOAM") => here(path.parent()?),
+        _ if path.ends_with("system/controlDict") => here(path.parent()?.parent()?),
+        _ => None,
+    }
+}
+
+impl Case {
+    /// Opens a case: its mesh, its times, and what fields there are.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] with what makes no sense, and in which file.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let refuse = |what: &str, fix: &str| {
+            let source = Malformed::new(Place::File, what, fix);
+            ReadError::Malformed { path: path.to_owned(), source }
+        };
+        let Some(folder) = case_folder(path) else {
+            return Err(refuse(
+                "there is no OpenFOAM case",
+                "name the folder with constant and system",
+            ));
+        };
+        let folders = parts_of(&folder).ok_or_else(|| {
+            let fix = "reconstruct it: reconstructPar, or decomposePar -fileHandler uncollated";
+            refuse("the case is decomposed in the collated format", fix)
+        })?;
+        let times = times_of(&folders[0]);
+        if times.is_empty() {
+            return Err(refuse("the case has no time with fields", "run the solver first"));
+        }
+        if times.iter().any(|(_, name)| folders[0].join(name).join("polyMesh/points").exists()) {
+            return Err(refuse("the mesh of the case moves", "map it to one mesh: mapFields"));
+        }
+        let mut parts = Vec::new();
+        for folder in folders {
+            let mesh = PolyMesh::read(&folder.join("constant/polyMesh"))?;
+            let grid = Arc::new(mesh.grid());
+            parts.push(Part { folder, mesh, grid });
+        }
+        let contents = contents_of(&parts[0].folder.join(&times[times.len() - 1].1));
+        Ok(Self { path: path.to_owned(), parts, times, contents })
+    }
+
+    /// When its levels are.
+    #[must_use]
+    pub fn times(&self) -> Vec<f64> {
+        self.times.iter().map(|(t, _)| *t).collect()
+    }
+
+    /// The case as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps these levels, in this order.
+    pub fn reorder(&mut self, order: &[usize]) {
+        self.times = order.iter().map(|&k| self.times[k].clone()).collect();
+    }
+
+    /// Reads the selected fields of a level.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] with what makes no sense, and in which file.
+    pub fn read(&self, level: usize, select: Select<'_>) -> Result<Dataset, ReadError> {
+        let (time, name) = &self.times[level];
+        let read = |part: &Part| self.read_part(part, name, select);
+        let mut parts = self.parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let mut dataset = match parts.len() {
+            1 => parts.remove(0),
+            _ => vtk_xml::join(parts)
+                .map_err(|source| ReadError::Malformed { path: self.path.clone(), source })?,
+        };
+        dataset.time = Some(*time);
+        let unread = |i: &&ArrayInfo| !select.wants(&i.name);
+        dataset.others = self.contents.iter().filter(unread).cloned().collect();
+        Ok(dataset)
+    }
+
+    fn read_part(&self, part: &Part, time: &str, select: Select<'_>) -> Result<Dataset, ReadError> {
+        let mut dataset = Dataset::new(
+            Grid::Uniform { dims: [1; 3], origin: [0.0; 3], spacing: [1.0; 3] },
+            Vec::new(),
+        );
+        dataset.grid = Arc::clone(&part.grid);
+        for info in self.contents.iter().filter(|i| select.wants(&i.name)) {
+            let path = part.folder.join(time).join(&info.name);
+            let field = read_as(&path, |foam| Field::read(foam, part.mesh.cells))?;
+            let malformed = |what: String| {
+                let source = Malformed::new(Place::File, what, "write the case again");
+                ReadError::Malformed { path: path.clone(), source }
+            };
+            let values = field.at_points(&part.mesh, &part.grid).map_err(malformed)?;
+            dataset.arrays.push(Array { info: info.clone(), values });
+        }
+        Ok(dataset)
+    }
+}
+
+/// The case, or its parts in order; `None` if they are collated.
+fn parts_of(folder: &Path) -> Option<Vec<PathBuf>> {
+    if folder.join("constant/polyMesh").is_dir() {
+        return Some(vec![folder.to_owned()]);
+    }
+    let parts: Vec<PathBuf> = (0..)
+        .map(|k| folder.join(format!("processor{k}")))
+        .take_while(|p| p.join("constant/polyMesh").is_dir())
+        .collect();
+    (!parts.is_empty()).then_some(parts)
+}
+
+/// Folders whose names are numbers, with fields in them; sorted.
+fn times_of(folder: &Path) -> Vec<(f64, String)> {
+    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+    let mut times: Vec<(f64, String)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let time = name.parse::<f64>().ok().filter(|t| t.is_finite())?;
+            (!contents_of(&entry.path()).is_empty()).then_some((time, name))
+        })
+        .collect();
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    times
+}
+
+/// Fields of cells in a time folder.
+fn contents_of(folder: &Path) -> Vec<ArrayInfo> {
+    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+    let mut found: Vec<ArrayInfo> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let name = name.strip_suffix(".gz").unwrap_or(&name).to_owned();
+            let bytes = read_bytes(&folder.join(&name)).ok()?;
+            let foam = Foam::new(&bytes).ok()?;
+            let components = match foam.class() {
+                "volVectorField" => 3,
+                "volScalarField" => 1,
+                _ => return None,
+            };
+            let units = foam.speed().then(|| "m/s".to_owned());
+            Some(ArrayInfo { name, components, centering: Centering::Point, units, meaning: None })
+        })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
