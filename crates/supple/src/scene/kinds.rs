@@ -4,8 +4,6 @@ use crate::modifier::Registry;
 
 impl Default for Registry {
     fn default() -> Self {
-        Self::none()
-            .with::<crate::blendshape::modifier::Blendshape>()
-            .with::<crate::smoke::Smoke>()
+        Self::none().with::<crate::blendshape::modifier::Blendshape>().with::<crate::smoke::Smoke>()
     }
 }
