@@ -589,7 +589,7 @@ mod tests {
             match kind {
                 CellType::Hexahedron => cells.push(kind, &h, &[]),
                 CellType::Voxel => {
-                    cells.push(kind, &[h[0], h[1], h[3], h[2], h[4], h[5], h[7], h[6]], &[])
+                    cells.push(kind, &[h[0], h[1], h[3], h[2], h[4], h[5], h[7], h[6]], &[]);
                 }
                 CellType::Wedge => {
                     cells.push(kind, &[h[0], h[1], h[2], h[4], h[5], h[6]], &[]);

@@ -43,7 +43,7 @@ pub fn seeds(
     let places = spread(mesh, params);
     let points: Vec<[f64; 3]> = places.iter().map(|(place, _)| place.to_array()).collect();
     let velocities = flow.velocities(&points, params.time, run)?;
-    let fastest = velocities.iter().map(|v| speed(v)).fold(0.0, f64::max);
+    let fastest = velocities.iter().map(speed).fold(0.0, f64::max);
     let line = |((place, normal), v): (&(DVec3, DVec3), &[f64; 4])| {
         let across = normal.cross(DVec3::new(v[0], v[1], v[2])).try_normalize()?;
         let moves = v[3] > 0.5 && speed(v) > 1e-3 * fastest;
