@@ -6,6 +6,7 @@ mod foreign;
 mod fuzz;
 mod geodesic;
 mod mesh;
+mod procdef;
 mod remesh;
 mod saved;
 mod sculpt;
@@ -51,6 +52,7 @@ pub(crate) struct Args {
         "smoke",
         "fuzz",
     ])]
+    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning", "fuzz", "procdef"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -151,6 +153,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     ONCE.store(args.once, Ordering::Relaxed);
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
     let all: &[(&str, Rows)] = &[
+    let all: [(&str, Rows); 7] = [
         ("mesh", mesh::run),
         ("sculpt", sculpt::run),
         ("sculpt", remesh::run),
@@ -159,6 +162,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         ("skinning", skinning::run),
         ("blendshape", blendshape::run),
         ("smoke", smoke::run),
+        ("procdef", procdef::run),
     ];
     for &(name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {
