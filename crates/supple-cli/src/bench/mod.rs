@@ -49,10 +49,10 @@ pub(crate) struct Args {
         "secondary",
         "skinning",
         "blendshape",
+        "procdef",
         "smoke",
         "fuzz",
     ])]
-    #[arg(value_parser = ["mesh", "sculpt", "secondary", "skinning", "fuzz", "procdef"])]
     capability: Option<String>,
     /// Only the rows whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -153,7 +153,6 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     ONCE.store(args.once, Ordering::Relaxed);
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
     let all: &[(&str, Rows)] = &[
-    let all: [(&str, Rows); 7] = [
         ("mesh", mesh::run),
         ("sculpt", sculpt::run),
         ("sculpt", remesh::run),
