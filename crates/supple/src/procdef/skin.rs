@@ -9,7 +9,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use super::cage::{barycentric, cage};
-use super::matching::{Passing, row};
+use super::matching::{Passing, Row, row};
 use super::{Body, State, Stretches};
 use crate::Run;
 use crate::mesh::{Shape, TetMesh, Topology};
@@ -76,21 +76,8 @@ impl Skin {
                 passing.resize(body.regions.len());
                 passing.now = later.offsets.iter().map(|u| row(*u)).collect();
                 passing.match_all(&body.regions, &stretches.blocks, run);
-                let center = body.regions.center;
                 run.map(rest.len(), |v| {
-                    let x = rest[v] - center;
-                    let mut moved = x;
-                    for (node, w) in of[v].0.iter().zip(of[v].1) {
-                        let region = body.regions.region_of[*node as usize] as usize;
-                        let Some(map) = passing.maps.get(region).map(|m| &m.0) else { continue };
-                        let along = |k: usize| {
-                            f64::from(map[k]) * x.x
-                                + f64::from(map[k + 1]) * x.y
-                                + f64::from(map[k + 2]) * x.z
-                                + f64::from(map[k + 3])
-                        };
-                        moved += f64::from(w) * DVec3::new(along(0), along(4), along(8));
-                    }
+                    let moved = carried(body, &passing.maps, rest[v] - body.regions.center, &of[v]);
                     later.placement.point(moved).as_vec3()
                 })
             }
@@ -107,6 +94,19 @@ impl Skin {
                 .collect(),
         }
     }
+}
+
+/// A point of the skin at rest, where the maps of its four nodes take it together.
+fn carried(body: &Body, maps: &[Row], x: DVec3, (nodes, weights): &([u32; 4], [f32; 4])) -> DVec3 {
+    let mut moved = x;
+    for (node, weight) in nodes.iter().zip(weights) {
+        let region = body.regions.region_of[*node as usize] as usize;
+        let Some(map) = maps.get(region) else { continue };
+        let m = map.0.map(f64::from);
+        let along = |k: usize| m[k] * x.x + m[k + 1] * x.y + m[k + 2] * x.z + m[k + 3];
+        moved += f64::from(*weight) * DVec3::new(along(0), along(4), along(8));
+    }
+    moved
 }
 
 /// Finds the tet of a point: a hash of cells over the bounds of the tets.
