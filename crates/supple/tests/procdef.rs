@@ -10,7 +10,7 @@ use supple::mesh::Values;
 use supple::player::{Frame, Player};
 use supple::procdef::preset::Preset;
 use supple::procdef::starter;
-use supple::scene::{Folder, Scene};
+use supple::scene::{Folder, Scene, Source};
 use supple::{Asset, Run, io, zoo};
 
 fn folder() -> PathBuf {
@@ -79,7 +79,7 @@ fn threads_and_seeking_give_the_same_bits() {
 fn moved_by(preset: Preset, asset: &Asset, secs: u32) -> f32 {
     let written = starter::scene("mesh.obj", asset, preset, (None, None)).expect("a starter");
     let scene = Scene::parse(&written.text, None).expect("it reads what it writes");
-    let mut given = |_: &_| Ok(asset.clone());
+    let mut given = |_: &Source| Ok(asset.clone());
     let mut player = Player::new(&scene, &Folder::new(&folder()), &mut given, &Run::default())
         .expect("it plays");
     let mesh = &asset.meshes[0].positions;

@@ -60,7 +60,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
 }
 
 /// One body with all that a tick of it needs.
-struct Played1<'a> {
+struct Mover<'a> {
     body: &'a Body,
     tissue: &'a Tissue,
     chart: &'a Sampled,
@@ -70,7 +70,7 @@ struct Played1<'a> {
     stretches: Stretches,
 }
 
-impl Played1<'_> {
+impl Mover<'_> {
     fn tick(&mut self, secs: f64, run: &Run<'_>) {
         let played = [Played { chart: self.chart, share: 1.0 }];
         self.tissue.stretch(&played, (self.chart, &[]), secs, &mut self.stretches);
@@ -88,7 +88,7 @@ fn ticks(bench: &Bench<'_>, row: &Bodies) -> anyhow::Result<()> {
     let (tissue, chart) = (Tissue::new(&body, &fields), Chart::wave(1.3, 1.0).sampled()?);
     let water = (row.body == "jellyfish").then(Water::default);
     let motion = Motion { passes: row.passes, water, ..Motion::default() };
-    let one = || Played1 {
+    let one = || Mover {
         body: &body,
         tissue: &tissue,
         chart: &chart,
@@ -97,7 +97,7 @@ fn ticks(bench: &Bench<'_>, row: &Bodies) -> anyhow::Result<()> {
         work: Work::default(),
         stretches: Stretches::ones(&body),
     };
-    let mut all: Vec<Played1<'_>> = (0..row.models).map(|_| one()).collect();
+    let mut all: Vec<Mover<'_>> = (0..row.models).map(|_| one()).collect();
     // Enough ticks a repeat that the clock does not matter.
     let repeats = (200_000 / (row.vertices * row.models)).clamp(1, 100) as u32;
     let mut tick = 0_u32;
