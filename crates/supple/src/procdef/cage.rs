@@ -86,9 +86,9 @@ pub fn cage(positions: &[Vec3], triangles: &[[u32; 3]], wanted: usize) -> Result
         let nodes = grid.node_count();
         let off = (nodes as f64 / wanted as f64).ln().abs();
         if nodes > wanted {
-            fine = edge
+            fine = edge;
         } else {
-            coarse = edge
+            coarse = edge;
         }
         if best.as_ref().is_none_or(|b| off < b.0) {
             best = Some((off, grid));

@@ -146,12 +146,10 @@ mod tests {
     fn a_wanted_shape_is_reached() {
         let mesh = tet_bodies::build("bar", None).unwrap();
         let body = Body::new(&mesh).unwrap();
-        let shapes: [(&str, Box<dyn Fn(Vec3) -> Vec3>); 2] = [
-            ("bent by 90°", Box::new(|p| bent(p, std::f64::consts::FRAC_PI_2))),
-            ("twisted by 180°", Box::new(|p| twisted(p, std::f64::consts::PI))),
-        ];
-        for (what, shape) in shapes {
-            let wanted: Vec<Vec3> = mesh.positions.iter().map(|p| shape(*p)).collect();
+        let bent = mesh.positions.iter().map(|p| bent(*p, std::f64::consts::FRAC_PI_2)).collect();
+        let twisted = mesh.positions.iter().map(|p| twisted(*p, std::f64::consts::PI)).collect();
+        let shapes: [(&str, Vec<Vec3>); 2] = [("bent by 90°", bent), ("twisted by 180°", twisted)];
+        for (what, wanted) in shapes {
             let stretches = body.stretches_for(&wanted, &Run::default());
             let motion = Motion { passes: Passes::Accelerated(12), ..Motion::default() };
             let (mut state, mut work) = (State::at_rest(&body), Work::default());
