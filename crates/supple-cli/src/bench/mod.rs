@@ -6,6 +6,7 @@ mod foreign;
 mod fuzz;
 mod geodesic;
 mod mesh;
+mod procdef;
 mod remesh;
 mod saved;
 mod sculpt;
@@ -48,6 +49,7 @@ pub(crate) struct Args {
         "secondary",
         "skinning",
         "blendshape",
+        "procdef",
         "smoke",
         "fuzz",
     ])]
@@ -159,6 +161,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         ("skinning", skinning::run),
         ("blendshape", blendshape::run),
         ("smoke", smoke::run),
+        ("procdef", procdef::run),
     ];
     for &(name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {

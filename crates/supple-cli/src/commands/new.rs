@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use glam::DVec3;
+use supple::procdef::preset::Preset;
+use supple::procdef::starter;
 use supple::scene;
 
 use crate::shell::Shell;
@@ -19,9 +22,35 @@ pub(crate) struct Args {
     /// Scene file to write; beside the mesh and named after it if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// A body moved from inside in place of flesh that jiggles: eel, snake, worm, jellyfish, heart, bowel, twitch, touch
+    #[arg(long, value_name = "PRESET", value_parser = PRESETS)]
+    procdef: Option<String>,
+    /// With --procdef: where the head looks, as +x, -y, z …, where the body's own axes guess wrong
+    #[arg(long, alias = "axis", value_name = "DIRECTION", requires = "procdef", value_parser = direction, allow_hyphen_values = true)]
+    head: Option<DVec3>,
+    /// With --procdef: which way is up; y if not given
+    #[arg(long, value_name = "DIRECTION", requires = "procdef", value_parser = direction, allow_hyphen_values = true)]
+    up: Option<DVec3>,
     /// Replace a scene that is already there
     #[arg(long)]
     force: bool,
+}
+
+const PRESETS: [&str; 8] =
+    ["eel", "snake", "worm", "jellyfish", "heart", "bowel", "twitch", "touch"];
+
+/// A direction along an axis: `x`, `+x`, `-x`.
+fn direction(text: &str) -> Result<DVec3, String> {
+    let (sign, axis) = match text.strip_prefix('-') {
+        Some(axis) => (-1.0, axis),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    match axis {
+        "x" => Ok(sign * DVec3::X),
+        "y" => Ok(sign * DVec3::Y),
+        "z" => Ok(sign * DVec3::Z),
+        _ => Err(format!("'{text}' is no direction; write x, y or z, with + or - before it")),
+    }
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
@@ -35,7 +64,14 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     }
     supple::io::check_output(&scene_file)?;
     let name = asset_name(args, &scene_file)?;
-    let text = scene::starter(&name, &asset, &shell.quiet_run());
+    let text = match args.procdef.as_deref().and_then(Preset::named) {
+        Some(preset) => {
+            let written = starter::scene(&name, &asset, preset, (args.head, args.up))?;
+            shell.warn(&args.mesh.display().to_string(), &written.notes);
+            written.text
+        }
+        None => scene::starter(&name, &asset, &shell.quiet_run()),
+    };
     supple::io::save(&scene_file, |out| out.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {}", scene_file.display()))?;
     shell.say(format!("{} written; play it with:", scene_file.display()));

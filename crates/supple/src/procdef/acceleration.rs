@@ -19,6 +19,7 @@
 //!
 //! The paper has plain passes only and names their cost as its open problem.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest value of the polynomial outside the smooth modes.
@@ -29,7 +30,7 @@ pub const MOST_PASSES: u32 = 256;
 const EDGE_SHARE: f64 = 0.05;
 
 /// How often a tick matches all regions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Passes {
     /// As the paper does: stiffness grows with their number.

@@ -16,6 +16,7 @@
 //!
 //! Ijiri et al. 2009, §4; Fritsch, Carlson: Monotone Piecewise Cubic Interpolation, 1980.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest stretch of a control point, and of all that acts at one place together; the least is its inverse.
@@ -24,7 +25,7 @@ pub const MOST_STRETCH: f64 = 4.0;
 const SAMPLES: usize = 4096;
 
 /// How a curve runs between its control points.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Between {
     /// A monotone cubic.
@@ -35,7 +36,7 @@ pub enum Between {
 }
 
 /// Which stretches follow from the primary one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Volume {
     /// The secondary and the third make up for the primary alike: `c₂ = c₃ = 1/√c₁`.
@@ -48,7 +49,7 @@ pub enum Volume {
 }
 
 /// Three cyclic curves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Chart {
     /// Control points `[share of the cycle, stretch]` of the primary direction; none: it keeps its length.
@@ -62,6 +63,7 @@ pub struct Chart {
     /// Which stretches follow from the primary one.
     pub volume: Volume,
     /// How long a cycle takes, in seconds.
+    #[schemars(extend("unit" = "s"))]
     pub cycle: f64,
     /// How fast phase travels, per second: a place of phase P is `P/speed` seconds late.
     pub speed: f64,

@@ -11,6 +11,7 @@
 //! program arrive.
 
 use glam::{DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::field::inside::{self, Smoothness, hat_gradients};
@@ -22,7 +23,7 @@ use crate::Run;
 use crate::mesh::{TetMesh, Values};
 
 /// Where a field's value is painted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Mark {
     /// One place.
@@ -67,7 +68,7 @@ pub enum Mark {
 }
 
 /// What a field is interpolated in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Within {
     /// Space: smooth, also across gaps.
@@ -78,7 +79,7 @@ pub enum Within {
 }
 
 /// A painted field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Painted {
     /// Where it is known.
@@ -88,7 +89,7 @@ pub struct Painted {
 }
 
 /// A direction drawn on the body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arrow {
     /// Its corners, in the order of the direction.
@@ -96,7 +97,7 @@ pub struct Arrow {
 }
 
 /// The axis of a rule for walls.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", untagged)]
 pub enum Axis {
     /// A direction in space.
@@ -106,7 +107,7 @@ pub enum Axis {
 }
 
 /// The word `phase`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseWord {
     /// The gradient of the phase field.
@@ -114,7 +115,7 @@ pub enum PhaseWord {
 }
 
 /// Primary directions by the angle from the ring about an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// What the rings go around.
@@ -128,7 +129,7 @@ pub struct Rule {
 }
 
 /// All fields of a body, as they are painted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Design {
     /// Layers: their gradient is the secondary direction.
@@ -484,7 +485,7 @@ impl<'a> Painter<'a> {
 
     /// The direction in which the body is longest.
     fn longest(&self) -> DVec3 {
-        axes(self.mesh).0[0]
+        axes(&self.mesh.positions)[0]
     }
 }
 
@@ -508,16 +509,16 @@ fn largest(m: &[f64; 6]) -> DVec3 {
     DVec3::new(vectors[0][k], vectors[1][k], vectors[2][k])
 }
 
-/// The axes in which a body is longest, next and least, right-handed, and its centre, by its vertices.
+/// The axes in which some points spread most, next and least, right-handed.
 #[must_use]
-pub fn axes(mesh: &TetMesh) -> ([DVec3; 3], DVec3) {
-    let count = mesh.positions.len().max(1) as f64;
-    let center = mesh.positions.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / count;
+pub fn axes(positions: &[Vec3]) -> [DVec3; 3] {
+    let count = positions.len().max(1) as f64;
+    let center = positions.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / count;
     let mut moment = [[0.0; 3]; 3];
-    for p in &mesh.positions {
+    for p in positions {
         let d = p.as_dvec3() - center;
-        for i in 0..3 {
-            (0..3).for_each(|j| moment[i][j] += d[i] * d[j]);
+        for (i, row) in moment.iter_mut().enumerate() {
+            (0..3).for_each(|j| row[j] += d[i] * d[j]);
         }
     }
     let vectors = jacobi(&mut moment);
@@ -531,5 +532,5 @@ pub fn axes(mesh: &TetMesh) -> ([DVec3; 3], DVec3) {
         if main < 0.0 { -a } else { a }
     };
     let (a, b) = (axis(order[0]), axis(order[1]));
-    ([a, b, a.cross(b)], center)
+    [a, b, a.cross(b)]
 }

@@ -10,10 +10,12 @@
 //! `a` become `v/(1 + hκ|v|)`, `κ = ½ C |a| / volume`: implicit, so that no step reverses a velocity.
 
 use glam::{DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Friction that may differ with the direction of the motion.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Friction {
     /// Against motion along the primary direction.
     pub forward: f32,
@@ -38,9 +40,11 @@ impl Default for Friction {
 }
 
 /// A plane that nothing sinks through.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Ground {
     /// Away from the ground, of length 1.
+    #[schemars(with = "[f64; 3]")]
     pub normal: DVec3,
     /// How far from the origin the plane is along its normal, in metres.
     pub height: f64,
@@ -48,8 +52,14 @@ pub struct Ground {
     pub friction: Friction,
 }
 
+impl Default for Ground {
+    fn default() -> Self {
+        Self { normal: DVec3::Y, height: 0.0, friction: Friction::default() }
+    }
+}
+
 /// Still water, or a current.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Water {
     /// Drag against motion along the surface normal; 1 by default.
@@ -59,6 +69,7 @@ pub struct Water {
     /// Density of the water as a multiple of the body's; 1 by default.
     pub density: f32,
     /// How the water moves, in metres a second.
+    #[schemars(with = "[f32; 3]", extend("unit" = "m/s"))]
     pub current: Vec3,
 }
 

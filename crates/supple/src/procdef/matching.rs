@@ -66,6 +66,15 @@ impl Passing {
         }
     }
 
+    /// The maps of all regions for `now`.
+    pub(super) fn match_all(&mut self, regions: &Regions, strains: &[Strains], run: &Run<'_>) {
+        let arch = Arch::new();
+        let now: &[Row] = &self.now;
+        run.for_each_piece(&mut self.maps, TASK, |start, maps| {
+            arch.dispatch(Match { regions, strains, now, start, maps });
+        });
+    }
+
     /// One pass: matches all regions of `now`, then moves its vertices; `first` has no pass before it.
     pub(super) fn pass(
         &mut self,
@@ -74,12 +83,9 @@ impl Passing {
         (pass, first): (Pass, bool),
         run: &Run<'_>,
     ) {
+        self.match_all(regions, strains, run);
         let arch = Arch::new();
-        let now: &[Row] = &self.now;
-        run.for_each_piece(&mut self.maps, TASK, |start, maps| {
-            arch.dispatch(Match { regions, strains, now, start, maps });
-        });
-        let maps: &[Row] = &self.maps;
+        let (now, maps): (&[Row], &[Row]) = (&self.now, &self.maps);
         let pass = Pass { weight: if first { 1.0 } else { pass.weight }, ..pass };
         run.for_each_piece(&mut self.before, TASK, |start, before| {
             arch.dispatch(Goal { regions, maps, now, pass, start, before });

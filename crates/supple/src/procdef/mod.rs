@@ -51,6 +51,7 @@
 //! ```
 
 mod acceleration;
+pub mod cage;
 pub mod chart;
 pub mod design;
 mod distance;
@@ -58,14 +59,20 @@ mod environment;
 pub mod field;
 mod frame;
 mod matching;
+pub mod modifier;
 mod motion;
 pub mod orientation;
 pub mod preset;
 mod regions;
 mod rotation;
+mod skin;
+pub mod starter;
+mod target;
 mod tissue;
 mod wide;
 
+#[cfg(test)]
+mod reach;
 #[cfg(test)]
 mod tests;
 

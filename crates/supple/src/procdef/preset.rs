@@ -5,13 +5,12 @@
 
 use std::f64::consts::TAU;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::chart::{Chart, Volume};
 use super::design::{Arrow, Axis, Design, Mark, Painted, Rule, Within, axes};
 use super::{Friction, Ground, Motion, Passes, Water};
-use crate::mesh::TetMesh;
 
 /// Gravity on a body of length 1, in its lengths a second squared.
 const GRAVITY: f64 = 9.81;
@@ -91,15 +90,15 @@ pub struct Pose {
 impl Pose {
     /// The pose of a body: along its longest axis, upwards as given, unless told otherwise.
     #[must_use]
-    pub fn of(mesh: &TetMesh, head: Option<DVec3>, up: Option<DVec3>) -> Self {
-        let (own, _) = axes(mesh);
+    pub fn of(positions: &[Vec3], head: Option<DVec3>, up: Option<DVec3>) -> Self {
+        let own = axes(positions);
         let up = up.unwrap_or(DVec3::Y).normalize_or(DVec3::Y);
         let head = head.unwrap_or(own[0]).normalize_or(DVec3::X);
         let head = if head.dot(up).abs() > 0.9 { up.any_orthonormal_vector() } else { head };
         let up = (up - up.dot(head) * head).normalize_or(head.any_orthonormal_vector());
         let side = head.cross(up);
         let along = |axis: DVec3| {
-            let d = mesh.positions.iter().map(|p| p.as_dvec3().dot(axis));
+            let d = positions.iter().map(|p| p.as_dvec3().dot(axis));
             d.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], d| [low.min(d), high.max(d)])
         };
         let [h, u, s] = [along(head), along(up), along(side)];
@@ -263,7 +262,7 @@ mod tests {
         let mut mesh = tet_bodies::build("worm", None).unwrap();
         mesh.attributes = crate::mesh::Attributes::default();
         mesh.positions.iter_mut().for_each(|p| *p *= scale);
-        let pose = Pose::of(&mesh, None, None);
+        let pose = Pose::of(&mesh.positions, None, None);
         let Starter { design, chart, motion, .. } = preset.starter(&pose);
         let body = Body::new(&mesh).unwrap();
         let fields = design.fields(&mesh, &Run::default()).unwrap().fields;

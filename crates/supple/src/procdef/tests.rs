@@ -151,7 +151,7 @@ impl<'a> Plain<'a> {
 }
 
 /// Largest distance between two shapes after the best rigid fit, over the body's size.
-fn apart(body: &Body, x: &[DVec3], y: &[DVec3]) -> f64 {
+pub(super) fn apart(body: &Body, x: &[DVec3], y: &[DVec3]) -> f64 {
     let masses = &body.regions.masses;
     let center = |x: &[DVec3]| x.iter().zip(masses).map(|(x, m)| *x * *m).sum::<DVec3>();
     let (cx, cy) = (center(x), center(y));

@@ -335,7 +335,9 @@ impl<'a> Field<'a> {
         if self.document.folder.is_none() {
             return self.name();
         }
-        let names: Vec<_> = crate::zoo::names().iter().map(|e| (e.name, e.name)).collect();
+        let models = crate::zoo::names().iter().map(|e| e.name);
+        let bodies = crate::zoo::tet_bodies::BODIES.iter().map(|e| e.name);
+        let names: Vec<_> = models.chain(bodies).map(|name| (name, name)).collect();
         self.choice(&names).map(str::to_owned)
     }
 

@@ -4,6 +4,9 @@ use crate::modifier::Registry;
 
 impl Default for Registry {
     fn default() -> Self {
-        Self::none().with::<crate::blendshape::modifier::Blendshape>().with::<crate::smoke::Smoke>()
+        Self::none()
+            .with::<crate::blendshape::modifier::Blendshape>()
+            .with::<crate::smoke::Smoke>()
+            .with::<crate::procdef::modifier::Procdef>()
     }
 }

@@ -108,7 +108,7 @@ fn listed() -> String {
     names().iter().map(|e| e.name).collect::<Vec<_>>().join(", ")
 }
 
-/// All models, in the order to show them.
+/// All models, in the order to show them. Besides, [`build`] makes the surfaces of [`tet_bodies`].
 #[must_use]
 pub fn names() -> &'static [Entry] {
     const fn entry(name: &'static str, what: &'static str, default_triangles: usize) -> Entry {
@@ -152,6 +152,9 @@ pub fn names() -> &'static [Entry] {
 /// sizes out of reach, [`Error::Cancelled`] once the caller asked to stop.
 pub fn build(name: &str, size: &Size, run: &Run<'_>) -> Result<Asset, Error> {
     let Some(entry) = names().iter().find(|e| e.name == name) else {
+        if let Ok(surface) = tet_bodies::surface(name, size.triangles) {
+            return Ok(finished(name, surface, Asset::default()));
+        }
         return Err(Error::Unknown { name: name.to_owned(), closest: closest(name) });
     };
     let triangles = size.triangles.unwrap_or(entry.default_triangles);

@@ -52,7 +52,10 @@ struct Played {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let wanted = |demo: &&Demo| args.name.as_deref().is_none_or(|name| name == demo.name);
+    let wanted = |demo: &&Demo| {
+        let short = demo.name.strip_prefix("procdef-");
+        args.name.as_deref().is_none_or(|name| name == demo.name || Some(name) == short)
+    };
     let demos: Vec<_> = DEMOS.iter().filter(wanted).collect();
     let remesh = args.name.as_deref().is_none_or(|name| name == remeshed::NAME);
     if demos.is_empty() && !remesh {

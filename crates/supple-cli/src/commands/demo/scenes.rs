@@ -81,4 +81,10 @@ pub(super) const DEMOS: &[Demo] = &[
         "A walk cycle carried forward by a track."),
     demo!("Rigs and paths", "cow", WIDE, ALL, [],
         "A recorded path, trailed on a damped spring solved in closed form."),
+    demo!("Procdef", "procdef-jellyfish", TALL, 0..96, [],
+        "A jellyfish swims: rings contract, late towards the rim, and the water pushes back."),
+    demo!("Procdef", "procdef-worm", WIDE, ALL, [],
+        "A worm crawls: waves of contraction, and skin that slides forward more easily than back."),
+    demo!("Procdef", "procdef-heart", WIDE, 0..13, [],
+        "A ventricle beats: spiral fibres make it shorten, thicken and twist."),
 ];

@@ -65,7 +65,8 @@ fn write(name: &str, args: &Args, shell: &Shell) -> anyhow::Result<()> {
 
 fn list(shell: &Shell) -> anyhow::Result<()> {
     if shell.options().json {
-        let names: Vec<_> = zoo::names().iter().map(|entry| entry.name).collect();
+        let bodies = zoo::tet_bodies::BODIES.iter().map(|entry| entry.name);
+        let names: Vec<_> = zoo::names().iter().map(|entry| entry.name).chain(bodies).collect();
         return shell.print_json(&names);
     }
     for entry in zoo::names() {

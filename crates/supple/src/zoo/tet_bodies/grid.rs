@@ -2,7 +2,7 @@
 //!
 //! The common cut into six tets along one diagonal twists what contracts: a ring contraction of a straight tube turns
 //! its ends by about ten degrees against each other. Five tets, every other cube mirrored, do not
-//!.
+//! (`contracting_rings_do_not_twist_a_tube`).
 
 use glam::{DVec3, UVec3};
 

@@ -18,10 +18,11 @@ mod grid;
 
 use std::f64::consts::PI;
 
-use glam::{DVec3, UVec3};
+use glam::{DVec3, UVec3, Vec3, Vec4};
 
 use self::grid::{Grid, disc};
-use crate::mesh::TetMesh;
+use crate::mesh::attribute::COLOR;
+use crate::mesh::{TetMesh, TriMesh, Values};
 
 /// Most vertices that [`build`] makes.
 pub const MOST_VERTICES: usize = 4_000_000;
@@ -97,6 +98,47 @@ pub fn build(name: &str, vertices: Option<usize>) -> Result<TetMesh, Error> {
     };
     entry.name.clone_into(&mut mesh.name);
     Ok(mesh)
+}
+
+/// The surface of a body with about as many triangles as wanted: a fine skin for tets of any size.
+///
+/// # Errors
+///
+/// As [`build`].
+pub fn surface(name: &str, triangles: Option<usize>) -> Result<TriMesh, Error> {
+    let mut mesh = build(name, None)?;
+    if let Some(wanted) = triangles {
+        // Triangles grow with the square of the resolution, vertices with its cube.
+        for _ in 0..3 {
+            let ratio = wanted as f64 / mesh.boundary().len() as f64;
+            let vertices = mesh.positions.len() as f64 * libm::pow(ratio, 1.5);
+            mesh = build(name, Some((vertices as usize).max(64)))?;
+        }
+    }
+    let faces = mesh.boundary();
+    let mut used: Vec<u32> = faces.iter().flatten().copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    let place = |v: u32| used.binary_search(&v).map_or(0, |k| k as u32);
+    let triangles = faces.iter().map(|f| f.map(place)).collect();
+    let positions: Vec<Vec3> = used.iter().map(|&v| mesh.positions[v as usize]).collect();
+    let color = color(name);
+    let mut surface = TriMesh::new(positions, triangles);
+    surface.attributes.set(COLOR, Values::Vec4(vec![color; used.len()]));
+    Ok(surface)
+}
+
+/// What a body looks like, in linear light.
+fn color(name: &str) -> Vec4 {
+    let [r, g, b] = match name {
+        "jellyfish" => [0.45, 0.62, 0.85],
+        "worm" => [0.80, 0.42, 0.38],
+        "snail" => [0.55, 0.42, 0.26],
+        "heart" => [0.62, 0.10, 0.10],
+        "bowel" => [0.80, 0.45, 0.40],
+        _ => [0.55, 0.62, 0.70],
+    };
+    Vec4::new(r, g, b, 1.0)
 }
 
 /// Numbers of vertices along three axes whose product is near what is wanted: the two across as in the model, scaled, and

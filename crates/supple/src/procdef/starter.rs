@@ -1,0 +1,137 @@
+//! A first scene for a mesh that a preset moves, written out in full for a person to edit.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use glam::DVec3;
+use serde::Serialize;
+
+use super::cage::{self, cage};
+use super::modifier::{Params, Play, TouchAt};
+use super::preset::{Pose, Preset, Starter};
+use crate::{Asset, rig};
+
+/// Nodes of the cage that a starter scene is tried with.
+const NODES: usize = 1500;
+/// Seconds of a starter scene.
+const SECS: f64 = 6.0;
+
+/// Why there is no starter scene.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The asset cannot be used as one body.
+    #[error("{0}")]
+    Body(String),
+    /// No tets can be put around it.
+    #[error(transparent)]
+    Cage(#[from] cage::Error),
+}
+
+/// A starter scene and what the user should know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The document.
+    pub text: String,
+    /// Remarks.
+    pub notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    supple: u32,
+    name: &'a str,
+    time: Time,
+    asset: [Cast<'a>; 1],
+    output: Output,
+}
+
+#[derive(Serialize)]
+struct Time {
+    end: f64,
+    fps: u32,
+}
+
+#[derive(Serialize)]
+struct Cast<'a> {
+    file: &'a str,
+    modifier: [Entry<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    kind: &'a str,
+    #[serde(flatten)]
+    params: &'a Params,
+}
+
+#[derive(Serialize)]
+struct Output {
+    formats: [&'static str; 1],
+}
+
+/// A scene in which a preset moves the mesh of a file beside it, along its own axes unless told otherwise.
+///
+/// # Errors
+///
+/// If there is nothing to move, or it falls into parts.
+pub fn scene(
+    file: &str,
+    asset: &Asset,
+    preset: Preset,
+    (head, up): (Option<DVec3>, Option<DVec3>),
+) -> Result<Written, Error> {
+    let body = rig::Body::from_asset(asset).map_err(|e| Error::Body(e.to_string()))?;
+    let mesh = &body.mesh;
+    let tried = cage(&mesh.positions, &mesh.triangles, NODES)?;
+    let mut notes = Vec::new();
+    if !tried.closed {
+        notes.push(
+            "the surface is open: there is nothing inside, so its crust moves alone".to_owned(),
+        );
+    }
+    let pose = Pose::of(&mesh.positions, head, up);
+    let Starter { design, chart, motion, touched } = preset.starter(&pose);
+    let touch = |at: [f64; 3]| TouchAt { at, time: 0.5, damping: 4.0 };
+    let play = Play::of(preset.name(), chart.clone());
+    let params = Params {
+        design,
+        charts: if touched.is_some() { Vec::new() } else { vec![play] },
+        touch_chart: touched.map(|_| chart),
+        touches: touched.into_iter().map(touch).collect(),
+        passes: motion.passes,
+        damping: motion.damping,
+        gravity: motion.gravity.to_array(),
+        keep_volume: motion.keep_volume,
+        water: motion.water,
+        ground: motion.ground,
+        ..Params::default()
+    };
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+    let document = Document {
+        supple: 1,
+        name: &stem,
+        time: Time { end: SECS, fps: 24 },
+        asset: [Cast { file, modifier: [Entry { kind: "procdef", params: &params }] }],
+        output: Output { formats: ["glb"] },
+    };
+    let body = toml::to_string(&document).map_err(|e| Error::Body(e.to_string()))?;
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "# A body moved from inside, by the preset '{}'. Play it into files with:",
+        preset.name()
+    );
+    let _ = writeln!(text, "#   supple bake THIS_FILE -o FOLDER");
+    let _ = writeln!(
+        text,
+        "# or see where it contracts: supple render THIS_FILE -o film.mp4 --field contraction"
+    );
+    let [x, y, z] = pose.head.to_array();
+    let _ = writeln!(
+        text,
+        "# Its head looks along [{x:.2}, {y:.2}, {z:.2}]; --head and --up of `supple new` change that.\n"
+    );
+    text.push_str(&body);
+    Ok(Written { text, notes })
+}

@@ -1,0 +1,109 @@
+//! Scenes of bodies moved from inside, played; presets on other people's meshes.
+
+mod data;
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use supple::io::uri::Policy;
+use supple::mesh::Values;
+use supple::player::{Frame, Player};
+use supple::procdef::preset::Preset;
+use supple::procdef::starter;
+use supple::scene::{Folder, Scene, Source};
+use supple::{Asset, Run, io, zoo};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes")
+}
+
+fn open(name: &str) -> Player {
+    let file = folder().join(format!("procdef-{name}.toml"));
+    let scene = Scene::load(&file, Policy::default()).expect("a scene of ours");
+    Player::open(&scene, &Folder::new(&folder()), &Run::default()).expect("it plays").0
+}
+
+fn center(frame: &Frame) -> Vec3 {
+    let x = &frame.bodies[0].positions;
+    x.iter().sum::<Vec3>() / x.len() as f32
+}
+
+/// How far the body goes in a second, from one second to another.
+fn way(player: &mut Player, from: u32, to: u32) -> Vec3 {
+    let at = |player: &mut Player, secs: u32| {
+        center(&player.frame(24 * secs, &Run::default()).expect("a frame"))
+    };
+    let start = at(player, from);
+    (at(player, to) - start) / (to - from) as f32
+}
+
+#[test]
+fn scenes_swim_and_crawl() {
+    let jellyfish = way(&mut open("jellyfish"), 2, 4);
+    assert!(jellyfish.y > 0.09 && jellyfish.x.hypot(jellyfish.z) < 0.01, "jellyfish: {jellyfish}");
+    let worm = way(&mut open("worm"), 2, 4);
+    assert!(worm.x > 0.2 && worm.z.abs() < 0.02, "worm: {worm}");
+    let eel = way(&mut open("eel"), 2, 5);
+    assert!(eel.length() > 0.25, "eel: {eel}");
+}
+
+#[test]
+fn every_scene_plays_and_shows_where_it_contracts() {
+    for name in ["bar", "bowel", "earthworm", "heart", "snail", "snake"] {
+        let mut player = open(name);
+        let frame = player.frame(20, &Run::default()).expect("a frame");
+        assert!(frame.report.warnings.is_empty(), "{name}: {:?}", frame.report.warnings);
+        let body = &frame.bodies[0];
+        assert!(body.positions.iter().all(|x| x.is_finite()), "{name}");
+        let Some(Values::Scalar(contraction)) = body.channels.get("contraction") else {
+            panic!("{name} tells where it contracts");
+        };
+        assert_eq!(contraction.len(), body.positions.len(), "{name}");
+        assert!(contraction.iter().any(|c| *c < -0.01), "{name} contracts somewhere");
+    }
+}
+
+#[test]
+fn threads_and_seeking_give_the_same_bits() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let two = Run { threads: Some(&pool), ..Run::default() };
+    let (mut a, mut b) = (open("worm"), open("worm"));
+    let _ = b.frame(30, &two).expect("a frame");
+    for i in [7, 12] {
+        let (one, other) = (a.frame(i, &Run::default()).unwrap(), b.frame(i, &two).unwrap());
+        assert!(one.bodies[0].positions == other.bodies[0].positions, "frame {i}");
+    }
+}
+
+/// A starter scene for an asset, played: lengths a second along the head's direction.
+fn moved_by(preset: Preset, asset: &Asset, secs: u32) -> f32 {
+    let written = starter::scene("mesh.obj", asset, preset, (None, None)).expect("a starter");
+    let scene = Scene::parse(&written.text, None).expect("it reads what it writes");
+    let mut given = |_: &Source| Ok(asset.clone());
+    let mut player = Player::new(&scene, &Folder::new(&folder()), &mut given, &Run::default())
+        .expect("it plays");
+    let mesh = &asset.meshes[0].positions;
+    let low = mesh.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+    let high = mesh.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+    way(&mut player, 1, secs).length() / (high - low).max_element()
+}
+
+#[test]
+fn every_preset_is_written_read_and_played() {
+    let asset = zoo::build("rope", &zoo::Size { triangles: Some(2000) }, &Run::default()).unwrap();
+    for preset in Preset::ALL {
+        let way = moved_by(preset, &asset, 2);
+        assert!(way.is_finite(), "{preset:?}: {way}");
+    }
+}
+
+#[test]
+fn presets_move_real_meshes() {
+    let Some(folder) = data::test_data("meshes") else { return };
+    for file in ["blub_fish.obj", "spot.obj"] {
+        let asset =
+            io::read(&folder.join(file), &io::ReadOptions::default()).expect("a model").asset;
+        let way = moved_by(Preset::Eel, &asset, 3);
+        assert!(way > 0.02, "{file}: {way} lengths a second");
+    }
+}
