@@ -14,8 +14,10 @@
 
 use std::sync::Arc;
 
-use crate::flow::Flow;
 use crate::flow::analytic::{self, Analytic};
+use crate::flow::recording::{Options, Recording, RecordingError};
+use crate::flow::time::BadTimes;
+use crate::flow::{Flow, recorded};
 use crate::io::uri::{FetchError, Policy};
 use crate::io::{self, ReadError, ReadOptions};
 use crate::mesh::TetMesh;
@@ -39,6 +41,12 @@ pub enum SourceError {
     /// A surface cannot be filled.
     #[error(transparent)]
     Fill(#[from] tetrahedralize::Error),
+    /// A recorded flow cannot be opened.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// The times of a recorded flow do not grow.
+    #[error(transparent)]
+    Times(#[from] BadTimes),
     /// Nothing in this library makes that.
     #[error("{what}: {fix}")]
     Unknown {
@@ -91,8 +99,9 @@ pub fn open_flow(
             Flow::Analytic(Analytic::named(zoo).ok_or_else(none)?)
         }
         Source::File { file } => {
-            folder.resolve(file)?;
-            return Err(unknown(file, "recorded flows do not play in scenes yet".to_owned()));
+            let allow_outside = folder.policy == Policy::AllowOutside;
+            let options = Options { allow_outside, ..Options::default() };
+            recorded::flow(Recording::open(&[folder.resolve(file)?], &options)?, false)?
         }
         Source::Empty { .. } => return Err(unknown("nothing", "name a zoo flow".to_owned())),
     };

@@ -148,7 +148,24 @@ pub struct Terms {
     pub alpha: f32,
 }
 
+/// Places of the channels in [`Shade`]: three of the normal first.
+pub(super) const DENSITY: usize = 3;
+pub(super) const SHAPE: usize = 4;
+pub(super) const CURVATURE: usize = 5;
+pub(super) const ALPHA: usize = 6;
+
 impl Shade {
+    /// The values of one channel in one column.
+    pub(super) fn channel(&self, column: usize, channel: usize) -> &[f32] {
+        let start = (column * CHANNELS + channel) * self.rows;
+        &self.values[start..start + self.rows]
+    }
+
+    /// How much of each column has not faded.
+    pub(super) fn fade(&self) -> &[f32] {
+        &self.fade
+    }
+
     /// The terms at a vertex.
     ///
     /// # Panics

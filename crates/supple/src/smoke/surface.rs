@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3, Vec4};
 
-use super::opacity::{self, Shade, Sheet, Terms};
+use super::opacity::{self, Shade, Sheet};
 use super::{Emitter, Error, Ring};
 use crate::Run;
 use crate::flow::Flow;
@@ -42,13 +42,13 @@ impl Emitter {
     ) -> Result<Surface, Error> {
         let now = self.time(ring) + share * self.params.dt;
         if share <= 0.0 {
-            return Ok(self.surface_of(ring, &[], now, run));
+            return Ok(run.install(|| self.surface_of(ring, &[], now, run)));
         }
         // A partial step, forgotten afterwards; the strip at the seeds is growing.
         let mut moved = ring.clone();
         moved.advance(flow, [self.time(ring), now], run)?;
         let seeds: Vec<Tracer> = self.seeds.at(now).into_iter().map(advect::tracer).collect();
-        Ok(self.surface_of(&moved, &seeds, now, run))
+        Ok(run.install(|| self.surface_of(&moved, &seeds, now, run)))
     }
 
     fn surface_of(&self, ring: &Ring, growing: &[Tracer], now: f64, run: &Run<'_>) -> Surface {
@@ -72,7 +72,7 @@ impl Emitter {
         });
         let mut shade = Shade::default();
         opacity::shade(&sheet, &self.params.opacity, self.k, &mut shade, run);
-        let mesh = mesh_of(&columns, &shade, [now, life], run);
+        let mesh = mesh_of(&columns, &shade, now, run);
         let dead = columns.iter().flat_map(|c| c.1).filter(|x| !is_alive(x)).count();
         Surface { mesh, time: now, size: [columns.len(), rows], dead }
     }
@@ -94,36 +94,46 @@ fn lay_out(column: &[Tracer], middle: [f64; 3], block: &mut [f32]) {
     }
 }
 
-fn mesh_of(
-    columns: &[(f64, &[Tracer])],
-    shade: &Shade,
-    [now, _life]: [f64; 2],
-    run: &Run<'_>,
-) -> TriMesh {
+fn mesh_of(columns: &[(f64, &[Tracer])], shade: &Shade, now: f64, run: &Run<'_>) -> TriMesh {
     let rows = columns[0].1.len();
     let count = rows * columns.len();
     let place = |i: usize| {
         let [x, y, z, _] = columns[i / rows].1[i % rows];
         DVec3::new(x, y, z).as_vec3()
     };
-    let mut mesh = TriMesh::new(run.map(count, place), triangles_of(columns));
-    let terms = |i: usize| shade.at(i / rows, i % rows);
-    let mut scalar = |name: &str, of: &(dyn Fn(usize) -> f32 + Sync)| {
-        mesh.attributes.set(name.to_owned(), Values::Scalar(run.map(count, of)));
+    let (positions, triangles) = run.join(|| run.map(count, place), || triangles_of(columns));
+    let mut mesh = TriMesh::new(positions, triangles);
+    let of_columns = |f: &dyn Fn(usize, &mut Vec<f32>)| {
+        let mut values = Vec::with_capacity(count);
+        (0..columns.len()).for_each(|column| f(column, &mut values));
+        Values::Scalar(values)
     };
-    let term = |of: fn(Terms) -> f32| move |i: usize| of(terms(i));
-    scalar(ALPHA, &term(|t| t.alpha));
-    scalar("density", &term(|t| t.density));
-    scalar("shape", &term(|t| t.shape));
-    scalar("curvature", &term(|t| t.curvature));
-    scalar("fade", &term(|t| t.fade));
-    scalar("row", &|i| (i % rows) as f32);
-    scalar("born", &|i| columns[i / rows].0 as f32);
-    scalar("age", &|i| (now - columns[i / rows].0).abs() as f32);
-    mesh.attributes
-        .set(NORMAL.to_owned(), Values::Vec3(run.map(count, |i| Vec3::from(terms(i).normal))));
-    let white = |i: usize| Vec4::new(1.0, 1.0, 1.0, terms(i).alpha);
-    mesh.attributes.set(COLOR.to_owned(), Values::Vec4(run.map(count, white)));
+    let term = |channel: usize| {
+        of_columns(&|column, out| out.extend_from_slice(shade.channel(column, channel)))
+    };
+    let each = |value: &dyn Fn(usize) -> f32| {
+        of_columns(&|column, out| out.extend(std::iter::repeat_n(value(column), rows)))
+    };
+    let attributes = &mut mesh.attributes;
+    attributes.set(ALPHA.to_owned(), term(opacity::ALPHA));
+    attributes.set("density".to_owned(), term(opacity::DENSITY));
+    attributes.set("shape".to_owned(), term(opacity::SHAPE));
+    attributes.set("curvature".to_owned(), term(opacity::CURVATURE));
+    attributes.set("fade".to_owned(), each(&|column| shade.fade()[column]));
+    let row = of_columns(&|_, out| out.extend((0..rows).map(|row| row as f32)));
+    attributes.set("row".to_owned(), row);
+    attributes.set("born".to_owned(), each(&|column| columns[column].0 as f32));
+    attributes.set("age".to_owned(), each(&|column| (now - columns[column].0).abs() as f32));
+    let (normals, colors) = run.join(
+        || run.map(count, |i| Vec3::from([0, 1, 2].map(|c| shade.channel(i / rows, c)[i % rows]))),
+        || {
+            run.map(count, |i| {
+                Vec4::new(1.0, 1.0, 1.0, shade.channel(i / rows, opacity::ALPHA)[i % rows])
+            })
+        },
+    );
+    attributes.set(NORMAL.to_owned(), Values::Vec3(normals));
+    attributes.set(COLOR.to_owned(), Values::Vec4(colors));
     mesh
 }
 

@@ -18,7 +18,7 @@ use supple_gpu::sheet::spread_frames;
 use self::scenes::{DEMOS, Demo};
 use super::bake::bake_scene;
 use super::render::stage::Stage;
-use super::render::{self, Look, Sheet};
+use super::render::{self, Behind, Look, Sheet};
 use crate::shell::Shell;
 
 /// Play the built-in scenes: each gives a GLB that any viewer opens, a picture and a report
@@ -133,6 +133,8 @@ fn picture(
         show: demo.show.to_vec(),
         // Everything is to be seen: the scene's camera only says from where.
         from: stage.camera().map(|camera| camera.back()),
+        // White smoke is seen on dark ground.
+        backdrop: if demo.part == "Smoke" { Behind::Dark } else { Behind::default() },
         ..Look::default()
     };
     let frames = demo.frames.start..demo.frames.end.min(stage.frames());

@@ -380,6 +380,10 @@ fn dressed<'a>(
     let colors = plain.mesh.attributes.get(COLOR);
     let see_through = matches!(colors, Some(Values::Vec4(c)) if c.iter().any(|c| c.w < 1.0));
     let alpha = if see_through { Alpha::Blend } else { plain.paint.alpha };
+    // What has the terms of smoke is drawn as smoke: its mesh is that of the frame, normals and all.
+    if mesh.is_some() && plain.mesh.attributes.get("density").is_some() {
+        return Body { paint: Paint::smoke([1.0; 3]), ..plain };
+    }
     Body {
         positions: Some(&shown.positions),
         normals: None,

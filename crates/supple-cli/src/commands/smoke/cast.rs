@@ -74,6 +74,7 @@ impl Cast {
         let mean = mean_velocity(&flow, &lines[0], start, &run)?;
         let dt = match args.dt {
             Some(dt) => dt,
+            None if args.style == Shown::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
             None => step_of(&flow, &lines[0], args.rows, mean)?,
         };
         if args.dt.is_none() {
@@ -198,6 +199,13 @@ fn tufts(
         "nothing moves around the obstacle: is it in the flow's units?"
     );
     Ok(lines.into_iter().map(|line| line.to_vec()).collect())
+}
+
+/// Tufts are about a seventh as long as what they sit on.
+fn tuft_step(obstacle: Option<&TriMesh>, flow: &Flow, run: &Run<'_>) -> anyhow::Result<f64> {
+    let bounds = obstacle.and_then(|mesh| Bounds::of(&mesh.positions));
+    let size = bounds.map_or(1.0, |bounds| f64::from(bounds.diagonal()));
+    Ok(0.15 * size / TUFT[0] as f64 / choose::seed(flow, run)?.speed)
 }
 
 fn warn_of_flow_along(streaks: &[Streak], shell: &Shell) {

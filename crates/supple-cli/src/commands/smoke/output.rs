@@ -14,7 +14,7 @@ use supple_gpu::encode::{self, Animation};
 
 use super::Args;
 use super::cast::Cast;
-use super::picture::Camerawork;
+use super::picture::{Camerawork, Seen};
 use crate::shell::Shell;
 
 /// Frames a second of video.
@@ -61,20 +61,20 @@ impl Output {
         match self {
             Self::Picture(path) => {
                 let mut renderer = Renderer::new()?;
-                let camera = Camerawork::new(cast, args, frames.end - 1..frames.end, shell)?;
-                let mut last = None;
+                let mut last = Vec::new();
                 for_frames(cast, args, frames.end - 1..frames.end, shell, |_, surfaces| {
-                    last = Some(camera.take(cast, surfaces, &mut renderer, shell)?);
+                    last = surfaces.to_vec();
                     Ok(())
                 })?;
-                if let Some(picture) = last {
-                    encode::png::write(&picture, path)?;
-                }
+                let mut seen = Seen::default();
+                seen.look(cast, args, &last, shell)?;
+                let camera = Camerawork::new(cast, args, seen);
+                encode::png::write(&camera.take(cast, &last, &mut renderer, shell)?, path)?;
                 Ok(vec![path.clone()])
             }
             Self::Animation(path) => {
                 let mut renderer = Renderer::new()?;
-                let camera = Camerawork::new(cast, args, frames.clone(), shell)?;
+                let camera = Camerawork::of_take(cast, args, frames.clone(), shell)?;
                 let mut animation = Animation::create(path, FPS)?;
                 for_frames(cast, args, frames, shell, |_, surfaces| {
                     animation.push(&camera.take(cast, surfaces, &mut renderer, shell)?)?;

@@ -40,32 +40,60 @@ struct Look {
     by: Option<(By, [f32; 2])>,
 }
 
+/// What the camera must hold, and the range of what colours mean.
+#[derive(Default)]
+pub(super) struct Seen {
+    points: Vec<Vec3>,
+    range: Option<[f32; 2]>,
+}
+
+impl Seen {
+    /// Looks at the surfaces of a frame.
+    pub(super) fn look(
+        &mut self,
+        cast: &Cast,
+        args: &Args,
+        surfaces: &[Surface],
+        shell: &Shell,
+    ) -> anyhow::Result<()> {
+        for surface in surfaces {
+            visible(surface, &mut self.points);
+            if let Some(by) = args.by {
+                self.range = widened(self.range, &values(by, cast, surface, shell)?);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Camerawork {
-    pub(super) fn new(
+    /// A camera that holds all of a range of frames, which are played for it.
+    pub(super) fn of_take(
         cast: &Cast,
         args: &Args,
         frames: Range<u32>,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
+        let mut seen = Seen::default();
+        let every = (frames.len() as u32 / LOOKS).max(1);
+        for_frames(cast, args, frames.clone(), shell, |frame, surfaces| {
+            if frame + 1 == frames.end || frame % every == 0 {
+                seen.look(cast, args, surfaces, shell)?;
+            }
+            Ok(())
+        })?;
+        Ok(Self::new(cast, args, seen))
+    }
+
+    /// A camera that holds what was seen.
+    pub(super) fn new(cast: &Cast, args: &Args, seen: Seen) -> Self {
+        let Seen { points: mut seen, range } = seen;
         let look = &args.look;
         let obstacle = cast.obstacle().cloned();
         let direction = look
             .from
             .unwrap_or_else(|| if cast.is_flat() { Vec3::Z } else { across(cast.axes(), look.up) });
         let mut framing = Framing::new(direction, look.up, aspect(look.size)).with_margin(0.06);
-        let (mut seen, mut range) = (Vec::new(), None);
-        let every = (frames.len() as u32 / LOOKS).max(1);
-        for_frames(cast, args, frames.clone(), shell, |frame, surfaces| {
-            if frame + 1 == frames.end || frame % every == 0 {
-                for surface in surfaces {
-                    visible(surface, &mut seen);
-                    if let Some(by) = args.by {
-                        range = widened(range, &values(by, cast, surface, shell)?);
-                    }
-                }
-            }
-            Ok(())
-        })?;
         let mut seeds = Vec::new();
         for streak in cast.streaks() {
             let points: Vec<Vec3> =
@@ -84,7 +112,7 @@ impl Camerawork {
         framing.add(&seen);
         let by = args.by.zip(range);
         let args = Look { size: look.size, backdrop: look.backdrop.into(), up: look.up, by };
-        Ok(Self { camera: framing.camera(), stage: Bounds::of(&seen), obstacle, seeds, args })
+        Self { camera: framing.camera(), stage: Bounds::of(&seen), obstacle, seeds, args }
     }
 
     pub(super) fn take(
