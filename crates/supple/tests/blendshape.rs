@@ -16,32 +16,44 @@ use supple::mesh::TetMesh;
 
 /// Nodes and tets of a Gmsh 2.2 file of tets alone.
 fn tets(path: &Path) -> TetMesh {
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = std::fs::read_to_string(path).expect("as the reference says");
     let mut lines = text.lines();
-    lines.find(|l| *l == "$Nodes").unwrap();
-    let count: usize = lines.next().unwrap().parse().unwrap();
-    let numbers =
-        |line: &str| line.split_whitespace().map(|x| x.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    lines.find(|l| *l == "$Nodes").expect("as the reference says");
+    let count: usize =
+        lines.next().expect("as the reference says").parse().expect("as the reference says");
+    let numbers = |line: &str| {
+        line.split_whitespace()
+            .map(|x| x.parse::<f64>().expect("as the reference says"))
+            .collect::<Vec<_>>()
+    };
     let node = |line: &str| {
         let n = numbers(line);
         Vec3::new(n[1] as f32, n[2] as f32, n[3] as f32)
     };
-    let positions = (0..count).map(|_| node(lines.next().unwrap())).collect();
-    lines.find(|l| *l == "$Elements").unwrap();
-    let count: usize = lines.next().unwrap().parse().unwrap();
+    let positions =
+        (0..count).map(|_| node(lines.next().expect("as the reference says"))).collect();
+    lines.find(|l| *l == "$Elements").expect("as the reference says");
+    let count: usize =
+        lines.next().expect("as the reference says").parse().expect("as the reference says");
     let tet = |line: &str| {
         let n = numbers(line);
         let corner = |k: usize| n[n.len() - 4 + k] as u32 - 1;
         [corner(0), corner(1), corner(2), corner(3)]
     };
-    let mut mesh =
-        TetMesh::new(positions, (0..count).map(|_| tet(lines.next().unwrap())).collect());
+    let mut mesh = TetMesh::new(
+        positions,
+        (0..count).map(|_| tet(lines.next().expect("as the reference says"))).collect(),
+    );
     mesh.orient();
     mesh
 }
 
 fn surface(path: &Path) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let mesh = io::read(path, &ReadOptions::default()).unwrap().asset.meshes.swap_remove(0);
+    let mesh = io::read(path, &ReadOptions::default())
+        .expect("as the reference says")
+        .asset
+        .meshes
+        .swap_remove(0);
     (mesh.positions, mesh.triangles)
 }
 
@@ -53,8 +65,11 @@ fn away(found: &[Vec3], ideal: &[Vec3], diagonal: f64) -> f64 {
 }
 
 fn blend(shapes: &Shapes<'_>, w: f64) -> (Vec<Vec3>, f64) {
-    let solver = Solver::new(shapes, &Params::default(), &Run::default()).unwrap();
-    let blend = solver.solve(&[w], &mut History::default(), &Run::default()).unwrap();
+    let solver =
+        Solver::new(shapes, &Params::default(), &Run::default()).expect("as the reference says");
+    let blend = solver
+        .solve(&[w], &mut History::default(), &Run::default())
+        .expect("as the reference says");
     assert!(blend.report.is_proved, "{:?}", blend.report);
     (blend.positions, solver.diagonal())
 }
@@ -88,11 +103,16 @@ fn equilibria_of_another_program_are_met() {
 fn the_contact_of_another_program_is_met() {
     let Some(folder) = test_data("blendshapes/reference") else { return };
     let bar = tets(&folder.join("bar.msh"));
-    let said: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(folder.join("contact.json")).unwrap())
-            .unwrap();
-    let hold: Vec<u32> =
-        said["hold"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect();
+    let said: serde_json::Value = serde_json::from_str(
+        &std::fs::read_to_string(folder.join("contact.json")).expect("as the reference says"),
+    )
+    .expect("as the reference says");
+    let hold: Vec<u32> = said["hold"]
+        .as_array()
+        .expect("as the reference says")
+        .iter()
+        .map(|v| v.as_u64().expect("as the reference says") as u32)
+        .collect();
     let radius = 6.0 / 150.0_f32.to_radians();
     let bend = |p: &Vec3| {
         let (sin, cos) = ((p.x + 3.0) / radius).sin_cos();
@@ -105,9 +125,9 @@ fn the_contact_of_another_program_is_met() {
         Shapes { tets: &bar.tets, ..Shapes::of_surface(&boundary, &bar.positions, vec![&target]) };
     let params = Params { hold: Hold::Vertices(hold), ..Params::default() };
     let run = Run::default();
-    let solver = Solver::new(&shapes, &params, &run).unwrap();
-    let interaction = Interaction::new(&solver, &run).unwrap();
-    let number = |v: &serde_json::Value| v.as_f64().unwrap();
+    let solver = Solver::new(&shapes, &params, &run).expect("as the reference says");
+    let interaction = Interaction::new(&solver, &run).expect("as the reference says");
+    let number = |v: &serde_json::Value| v.as_f64().expect("as the reference says");
     let at = DVec3::new(number(&said["centre"][0]), number(&said["centre"][1]), 0.0);
     let solid = Solid::Cylinder { axis: DVec3::Z, radius: number(&said["radius"]) };
     let obstacles = [Obstacle::still(solid, Pose { at, ..Pose::default() })];
@@ -116,10 +136,13 @@ fn the_contact_of_another_program_is_met() {
     let mut last = None;
     for k in 1..=9 {
         let w = [f64::from(k) / 9.0];
-        last =
-            Some(interaction.solve(&solver, &w, &world, (&mut touch, &mut history), &run).unwrap());
+        last = Some(
+            interaction
+                .solve(&solver, &w, &world, (&mut touch, &mut history), &run)
+                .expect("as the reference says"),
+        );
     }
-    let last = last.unwrap();
+    let last = last.expect("as the reference says");
     let (expected, _) = surface(&folder.join("contact.obj"));
     let off = expected
         .iter()

@@ -129,13 +129,14 @@ impl Made {
             }
             for (k, exact) in path.iter().enumerate() {
                 let w = k as f32 / steps as f32;
-                for (v, x) in exact.iter().enumerate() {
-                    let mut shown = linear(v, w);
-                    for (b, target) in made.targets[first..].iter().enumerate() {
-                        shown += hat(w, b + 1, between) * target.positions[v];
-                    }
-                    made.error = made.error.max(f64::from(shown.distance(*x)) / solver.diagonal());
-                }
+                let hats: Vec<f32> = (1..=between).map(|b| hat(w, b, between)).collect();
+                let more = |v: usize| -> Vec3 {
+                    let own = made.targets[first..].iter().zip(&hats);
+                    own.map(|(target, h)| *h * target.positions[v]).sum()
+                };
+                let away = |(v, x): (usize, &Vec3)| (linear(v, w) + more(v)).distance(*x);
+                let worst = exact.iter().enumerate().map(away).fold(0.0, f32::max);
+                made.error = made.error.max(f64::from(worst) / solver.diagonal());
             }
             run.report(done as u64 + 1, used.len() as u64);
         }

@@ -216,7 +216,7 @@ fn corners(triangles: &[[u32; 3]], t: usize) -> Vec<u32> {
     corners
 }
 
-/// The base moved by a MakeHuman target.
+/// The base moved by a `MakeHuman` target.
 fn displaced(path: &Path, base: &TriMesh) -> anyhow::Result<Vec<Vec3>> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let moved = supple::io::makehuman::read_target(&bytes, base.positions.len());

@@ -136,7 +136,7 @@ impl<'a> Player<'a> {
                 .filter(|(w, _)| **w != 0.0)
                 .map(|(w, t)| w * (volume(t) - base))
                 .sum::<f64>();
-        if !(between.abs() > 0.0) {
+        if between == 0.0 || between.is_nan() {
             return;
         }
         let error = volume(blended) / between - 1.0;
