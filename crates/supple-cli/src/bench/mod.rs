@@ -13,6 +13,7 @@ mod sculpt;
 mod secondary;
 mod skinning;
 mod smoke;
+mod smoke_mesh;
 
 use std::cell::RefCell;
 use std::path::PathBuf;

@@ -33,6 +33,7 @@ pub(super) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     table(bench)?;
     frames(bench)?;
     scattered(bench)?;
+    super::smoke_mesh::run(bench)?;
     accuracy(bench)
 }
 
@@ -41,7 +42,7 @@ fn gyre(nodes: usize) -> anyhow::Result<Flow> {
 }
 
 /// A coherent sheet in the gyre.
-fn sheet(vertices: usize) -> Vec<Tracer> {
+pub(super) fn sheet(vertices: usize) -> Vec<Tracer> {
     let columns = vertices / ROWS;
     let place = |i: usize| {
         let (c, r) = ((i / ROWS) as f64 / columns as f64, (i % ROWS) as f64 / ROWS as f64);
@@ -79,7 +80,11 @@ fn table(bench: &Bench<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn integration_ms(bench: &Bench<'_>, flow: &Flow, tracers: &[Tracer]) -> anyhow::Result<f64> {
+pub(super) fn integration_ms(
+    bench: &Bench<'_>,
+    flow: &Flow,
+    tracers: &[Tracer],
+) -> anyhow::Result<f64> {
     let run = bench.shell.quiet_run();
     // Back again afterwards, so that every repeat does the same.
     let mut moving = tracers.to_vec();
@@ -185,7 +190,7 @@ fn accuracy(bench: &Bench<'_>) -> anyhow::Result<()> {
     })
 }
 
-fn print(
+pub(super) fn print(
     bench: &Bench<'_>,
     row: &'static str,
     value: f64,

@@ -399,23 +399,28 @@ impl Dataset {
         points.min_by_key(|a| a.info.centering == Centering::Cell)
     }
 
-    /// An array at the points.
-    fn at_points(&self, name: &str) -> Result<(usize, Vec<f32>), VelocityError> {
+    /// An array that is there, and fits the grid.
+    fn checked(&self, name: &str) -> Result<&Array, VelocityError> {
         let array = self.array(name).ok_or_else(|| VelocityError::Missing {
             name: name.to_owned(),
             known: super::velocity::names(&self.contents()),
         })?;
-        let components = array.info.components;
-        let values = match array.info.centering {
-            Centering::Point => array.values.clone(),
-            Centering::Cell => self.grid.to_points(components, &array.values),
-        };
-        let expected = self.grid.point_count() * components;
-        if values.len() != expected || components == 0 {
-            let name = name.to_owned();
-            return Err(VelocityError::Size { name, found: values.len(), expected });
+        let found = array.values.len();
+        let expected = self.grid.count(array.info.centering).saturating_mul(array.info.components);
+        if found != expected || array.info.components == 0 {
+            return Err(VelocityError::Size { name: name.to_owned(), found, expected });
         }
-        Ok((components, values))
+        Ok(array)
+    }
+
+    /// An array at the points.
+    fn at_points(&self, name: &str) -> Result<(usize, Vec<f32>), VelocityError> {
+        let Array { info, values } = self.checked(name)?;
+        let values = match info.centering {
+            Centering::Point => values.clone(),
+            Centering::Cell => self.grid.to_points(info.components, values),
+        };
+        Ok((info.components, values))
     }
 
     /// Turns axes that fall, with all that is on them.
@@ -477,6 +482,10 @@ impl Dataset {
         scalars: &[String],
     ) -> Result<Level, VelocityError> {
         let points = self.grid.point_count();
+        // A grid may claim more points than there is memory: its values must be there first.
+        for name in source.names() {
+            self.checked(name)?;
+        }
         let mut velocity = vec![[0.0_f32, 0.0, 0.0, 1.0]; points];
         match source {
             VelocitySource::Vector(name) => {

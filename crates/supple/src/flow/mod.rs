@@ -33,7 +33,6 @@ pub mod cells;
 pub mod curvilinear;
 pub mod dataset;
 pub mod grid;
-pub mod levels;
 pub mod recorded;
 pub mod recording;
 pub mod sampled;

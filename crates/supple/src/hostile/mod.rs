@@ -27,7 +27,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::Asset;
-use crate::io::{Malformed, gltf, obj, off, ply, stl, uri, vtk};
+use crate::flow::dataset::{Dataset, Select};
+use crate::io::{Malformed, amira, gltf, netcdf, nrrd, obj, off, piv, ply, stl, uri, vtk, vtk_xml};
 use crate::scene::{RigidPath, Scene};
 
 /// A reader that takes longer than this for a small file has no end.
@@ -55,7 +56,7 @@ enum Kind {
 }
 
 /// All readers.
-pub const READERS: [Reader; 8] = [
+pub const READERS: [Reader; 14] = [
     Reader { name: "obj", kind: Kind::Text, samples: samples::obj, read: |b| sound(obj::read, b) },
     Reader { name: "ply", kind: Kind::Text, samples: samples::ply, read: |b| sound(ply::read, b) },
     Reader { name: "stl", kind: Kind::Bytes, samples: samples::stl, read: |b| sound(stl::read, b) },
@@ -64,6 +65,12 @@ pub const READERS: [Reader; 8] = [
     Reader { name: "gltf", kind: Kind::Gltf, samples: samples::gltf, read: read_gltf },
     Reader { name: "scene", kind: Kind::Toml, samples: samples::scene, read: read_scene },
     Reader { name: "path", kind: Kind::Text, samples: samples::path, read: read_path },
+    Reader { name: "vtk_xml", kind: Kind::Text, samples: samples::vtk_xml, read: read_vtk_xml },
+    Reader { name: "vtk_flow", kind: Kind::Text, samples: samples::vtk_flow, read: read_vtk_flow },
+    Reader { name: "netcdf", kind: Kind::Bytes, samples: samples::netcdf, read: read_netcdf },
+    Reader { name: "amira", kind: Kind::Text, samples: samples::amira, read: read_amira },
+    Reader { name: "nrrd", kind: Kind::Text, samples: samples::nrrd, read: read_nrrd },
+    Reader { name: "piv", kind: Kind::Text, samples: samples::piv, read: read_piv },
 ];
 
 /// What an attack on one reader found.
@@ -144,6 +151,40 @@ fn check(result: Result<Asset, Malformed>) -> Result<(), String> {
     for mesh in &asset.meshes {
         assert_eq!(mesh.validate(), Ok(()), "what is read is sound");
     }
+    Ok(())
+}
+
+fn read_vtk_xml(bytes: &[u8]) -> Result<(), String> {
+    fitting(vtk_xml::read(bytes, Select::All, &vtk_xml::no_files))
+}
+
+fn read_vtk_flow(bytes: &[u8]) -> Result<(), String> {
+    fitting(vtk::read_dataset(bytes, Select::All))
+}
+
+fn read_netcdf(bytes: &[u8]) -> Result<(), String> {
+    fitting(netcdf::read(bytes.to_vec(), Select::All))
+}
+
+fn read_amira(bytes: &[u8]) -> Result<(), String> {
+    fitting(amira::read(bytes, Select::All))
+}
+
+fn read_nrrd(bytes: &[u8]) -> Result<(), String> {
+    fitting(nrrd::read(bytes, Select::All, &vtk_xml::no_files))
+}
+
+fn read_piv(bytes: &[u8]) -> Result<(), String> {
+    fitting(piv::read(bytes, Select::All))
+}
+
+/// What a reader of flows accepts fits its grid, and what it refuses it explains.
+fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {
+    let dataset = result.map_err(|error| {
+        assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
+        error.to_string()
+    })?;
+    assert_eq!(dataset.validate(), Ok(()), "arrays fit their grid");
     Ok(())
 }
 

@@ -174,7 +174,8 @@ fn grid_of(
         return Ok(Grid::Uniform { dims, origin: origin.to_array(), spacing });
     }
     let count: usize = dims.iter().product();
-    if count > 1 << 28 {
+    // Its points take memory before any value is read.
+    if count > 1 << 24 {
         return Err(problem("a turned lattice of that size is not read", "resample it"));
     }
     let point = |i: usize| {

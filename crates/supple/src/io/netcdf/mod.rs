@@ -125,6 +125,11 @@ impl Open {
         malformed(&self.path, format!("the file is damaged: {why}"), "copy or write it again")
     }
 
+    /// More numbers than this cannot be in the file, however well they are compressed.
+    fn most_numbers(&self) -> u64 {
+        self.bytes.saturating_mul(MOST_RATIO).saturating_add(1 << 20)
+    }
+
     fn variable(&self, name: &str) -> Option<&NcVariable> {
         self.variables().ok()?.iter().find(|v| v.name() == name)
     }
@@ -137,7 +142,7 @@ impl Open {
             NcSliceInfoElem::Slice { .. } => d.size,
         });
         let size = sizes.fold(1_u64, u64::saturating_mul);
-        if size > self.bytes.saturating_mul(MOST_RATIO).saturating_add(1 << 20) {
+        if size > self.most_numbers() {
             let what = format!("{size} numbers of '{name}' cannot be in {} bytes", self.bytes);
             return Err(malformed(&self.path, what, "the file is damaged; copy it again"));
         }
@@ -224,9 +229,14 @@ impl Collection {
         };
         let mut assumed = Vec::new();
         let order = axes::order(&files[file], variable)?;
+        let shape = order.shape(variable);
+        let points = shape.iter().fold(1_u64, |n, &d| n.saturating_mul(d as u64));
+        if points == 0 || points > files[file].most_numbers() {
+            let what = format!("'{}' has {shape:?} points", variable.name());
+            return Err(malformed(&files[file].path, what, "the file is damaged; copy it again"));
+        }
         let horizontal = axes::horizontal(&files[file], variable, &order, &mut assumed)?;
         let depth = axes::vertical(&files[file], variable, &order)?;
-        let shape = order.shape(variable);
         same_shape(&files, &names, shape)?;
         let coordinates = horizontal.coordinates;
         let grid = Grid::from_axes(horizontal, depth, shape);

@@ -171,7 +171,8 @@ fn levels_of(
     let order = axes::order(file, variable)?;
     let Some(k) = order.dimension(Axis::T) else { return Ok(vec![((index, None), None)]) };
     let dimension = &variable.dimensions()[k];
-    if dimension.size > 1 << 32 {
+    // A level takes more than a byte, compressed or not.
+    if dimension.size > file.bytes {
         let what = format!("'{}' is {} long", dimension.name, dimension.size);
         return Err(malformed(&file.path, what, "the file is damaged; copy it again"));
     }

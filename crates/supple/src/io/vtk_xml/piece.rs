@@ -144,8 +144,10 @@ impl Reader<'_> {
         }
         // A turned image has no axes along x, y, z: its points stand for themselves.
         let count = dims.iter().product::<usize>();
-        if count > 1 << 32 {
-            return Err(problem("a turned image of that size is not read", "resample it"));
+        // Its points take memory that only values of as many points justify.
+        if count > self.values.document.most_numbers() {
+            let what = format!("{count} points cannot be in a file of this size");
+            return Err(problem(what, "the file was cut off, or its extent is wrong"));
         }
         let point = |i: usize| {
             let k = [i % dims[0], i / dims[0] % dims[1], i / (dims[0] * dims[1])];

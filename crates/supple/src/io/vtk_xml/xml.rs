@@ -76,6 +76,12 @@ impl<'a> Document<'a> {
         Ok(Self { text, root, appended })
     }
 
+    /// More numbers than this cannot be in the file: deflate makes at most 1,032 bytes of one.
+    pub(super) fn most_numbers(&self) -> usize {
+        let bytes = self.text.len() + self.appended.map_or(0, |(bytes, _)| bytes.len());
+        bytes.saturating_mul(1032)
+    }
+
     /// The text in an element.
     pub(super) fn text(&self, element: &Element) -> &str {
         self.text.get(element.text.clone()).unwrap_or_default()
