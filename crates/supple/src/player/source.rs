@@ -14,10 +14,10 @@
 
 use std::sync::Arc;
 
+use crate::flow::Flow;
 use crate::flow::analytic::{self, Analytic};
+use crate::flow::recorded::{self, NoFlow};
 use crate::flow::recording::{Options, Recording, RecordingError};
-use crate::flow::time::BadTimes;
-use crate::flow::{Flow, recorded};
 use crate::io::uri::{FetchError, Policy};
 use crate::io::{self, ReadError, ReadOptions};
 use crate::mesh::TetMesh;
@@ -44,9 +44,9 @@ pub enum SourceError {
     /// A recorded flow cannot be opened.
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    /// The times of a recorded flow do not grow.
+    /// What was recorded is no flow.
     #[error(transparent)]
-    Times(#[from] BadTimes),
+    NoFlow(#[from] NoFlow),
     /// Nothing in this library makes that.
     #[error("{what}: {fix}")]
     Unknown {
