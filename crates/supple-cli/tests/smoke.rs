@@ -31,7 +31,8 @@ fn error(folder: &Path, args: &[&str]) -> String {
 }
 
 fn mesh(path: &Path) -> TriMesh {
-    let Asset { mut meshes, .. } = io::read(path, &ReadOptions::default()).unwrap().asset;
+    let Asset { mut meshes, .. } =
+        io::read(path, &ReadOptions::default()).expect("a file that was just written").asset;
     meshes.remove(0)
 }
 

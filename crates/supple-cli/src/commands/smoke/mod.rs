@@ -150,9 +150,8 @@ impl From<Shown> for Style {
             Shown::Smoke => Self::Smoke,
             Shown::Streaks => Self::Streaks,
             Shown::Times => Self::Times,
-            Shown::Surface => Self::Surface,
+            Shown::Surface | Shown::Tufts => Self::Surface,
             Shown::Nozzles => Self::Nozzles,
-            Shown::Tufts => Self::Surface,
         }
     }
 }
