@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{BakeError, Writer};
 use crate::io::inputs;
 use crate::player::Player;
-use crate::scene::{Actor, Format, Scene};
+use crate::scene::{Actor, Format, Scene, Source};
 
 /// Bytes of a name: two of them, a frame number and the ending of a temporary file fit into the 255 that
 /// file systems allow.
@@ -21,6 +21,8 @@ pub(super) struct Names {
     scene: String,
     /// What the files of each body begin with.
     bodies: Vec<String>,
+    /// The bodies that modifiers make: they may have a file a frame in every format.
+    generated: Vec<usize>,
     frames: Range<u32>,
     /// Number of the scene's first frame on the time line of the files.
     first: u32,
@@ -29,7 +31,10 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn new(scene: &Scene, folder: PathBuf, frames: Range<u32>) -> Self {
         let first = (scene.time.start * scene.time.fps).round().clamp(0.0, 1e9) as u32;
-        Self { folder, scene: file_name(&scene.name), bodies: body_names(scene), frames, first }
+        let is_empty = |(_, actor): &(usize, &Actor)| matches!(actor.source, Source::Empty { .. });
+        let generated = scene.assets.iter().enumerate().filter(is_empty).map(|(i, _)| i).collect();
+        let (scene, bodies) = (file_name(&scene.name), body_names(scene));
+        Self { folder, scene, bodies, generated, frames, first }
     }
 
     /// The folder they are in.
@@ -59,14 +64,12 @@ impl Names {
 
     fn all(&self, format: Format, writer: &Writer) -> Vec<PathBuf> {
         let (ending, bodies) = (format.ending(), 0..self.bodies.len());
+        let frames = |body| self.frames.clone().map(move |i| self.of_frame(body, i, ending));
+        let made = self.generated.iter().flat_map(|&body| frames(body));
         match writer {
-            Writer::Together(_) => vec![self.together(ending)],
-            Writer::Each(_) => bodies.map(|body| self.of_body(body, ending)).collect(),
-            Writer::Sequence(_) => {
-                let frames =
-                    |body| self.frames.clone().map(move |i| self.of_frame(body, i, ending));
-                bodies.flat_map(frames).collect()
-            }
+            Writer::Together(_) => made.chain([self.together(ending)]).collect(),
+            Writer::Each(_) => made.chain(bodies.map(|body| self.of_body(body, ending))).collect(),
+            Writer::Sequence(_) => bodies.flat_map(frames).collect(),
         }
     }
 
@@ -156,7 +159,6 @@ pub(super) fn file_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Source;
 
     #[test]
     fn names_stay_inside_their_folder() {
