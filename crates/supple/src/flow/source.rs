@@ -8,7 +8,7 @@ use super::recording::{Options, RecordingError, TimeUnit};
 use crate::io::netcdf::{self, Collection};
 use crate::io::openfoam::{self, Case};
 use crate::io::uri::{self, Policy};
-use crate::io::{Malformed, Place, ReadError, amira, gzip, nrrd, piv, vtk, vtk_xml};
+use crate::io::{Malformed, Place, ReadError, amira, gzip, inputs, nrrd, piv, vtk, vtk_xml};
 
 /// The levels of a recording, in order.
 #[derive(Debug)]
@@ -281,6 +281,7 @@ fn is_netcdf(path: &Path) -> bool {
 
 /// The bytes of a file, decompressed.
 fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
+    inputs::remember(path);
     let bytes =
         std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
     if gzip::is_gzip(&bytes) {
@@ -295,6 +296,7 @@ fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset,
     let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
     let fetch = |name: &str| {
         let file = named(path, name, policy)?;
+        inputs::remember(&file);
         std::fs::read(&file).map_err(|error| {
             let what = format!("cannot read {}: {error}", file.display());
             Malformed::new(Place::File, what, "put the piece where the file names it")

@@ -27,7 +27,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::Asset;
-use crate::io::{Malformed, gltf, obj, off, ply, stl, uri, vtk};
+use crate::flow::dataset::{Dataset, Select};
+use crate::io::{Malformed, amira, gltf, netcdf, nrrd, obj, off, piv, ply, stl, uri, vtk, vtk_xml};
 use crate::scene::{RigidPath, Scene};
 
 /// A reader that takes longer than this for a small file has no end.
@@ -55,13 +56,49 @@ enum Kind {
 }
 
 /// All readers.
-pub const READERS: [Reader; 8] = [
+pub const READERS: [Reader; 14] = [
     Reader { name: "obj", kind: Kind::Text, samples: samples::obj, read: |b| sound(obj::read, b) },
     Reader { name: "ply", kind: Kind::Text, samples: samples::ply, read: |b| sound(ply::read, b) },
     Reader { name: "stl", kind: Kind::Bytes, samples: samples::stl, read: |b| sound(stl::read, b) },
     Reader { name: "off", kind: Kind::Text, samples: samples::off, read: |b| sound(off::read, b) },
     Reader { name: "vtk", kind: Kind::Text, samples: samples::vtk, read: |b| sound(vtk::read, b) },
     Reader { name: "gltf", kind: Kind::Gltf, samples: samples::gltf, read: read_gltf },
+    Reader {
+        name: "vtk_xml",
+        kind: Kind::Text,
+        samples: samples::vtk_xml,
+        read: |b| fitting(vtk_xml::read(b, Select::All, &vtk_xml::no_files)),
+    },
+    Reader {
+        name: "vtk_flow",
+        kind: Kind::Text,
+        samples: samples::vtk_flow,
+        read: |b| fitting(vtk::read_dataset(b, Select::All)),
+    },
+    Reader {
+        name: "netcdf",
+        kind: Kind::Bytes,
+        samples: samples::netcdf,
+        read: |b| fitting(netcdf::read(b.to_vec(), Select::All)),
+    },
+    Reader {
+        name: "amira",
+        kind: Kind::Text,
+        samples: samples::amira,
+        read: |b| fitting(amira::read(b, Select::All)),
+    },
+    Reader {
+        name: "nrrd",
+        kind: Kind::Text,
+        samples: samples::nrrd,
+        read: |b| fitting(nrrd::read(b, Select::All, &vtk_xml::no_files)),
+    },
+    Reader {
+        name: "piv",
+        kind: Kind::Text,
+        samples: samples::piv,
+        read: |b| fitting(piv::read(b, Select::All)),
+    },
     Reader { name: "scene", kind: Kind::Toml, samples: samples::scene, read: read_scene },
     Reader { name: "path", kind: Kind::Text, samples: samples::path, read: read_path },
 ];
@@ -147,6 +184,16 @@ fn check(result: Result<Asset, Malformed>) -> Result<(), String> {
     Ok(())
 }
 
+/// The arrays of a dataset fit its grid.
+fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {
+    let dataset = result.map_err(|error| {
+        assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
+        error.to_string()
+    })?;
+    assert_eq!(dataset.validate(), Ok(()), "arrays fit their grid");
+    Ok(())
+}
+
 fn read_scene(bytes: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(bytes);
     let scene = Scene::parse(&text, None).map_err(|problem| problem.to_string())?;
@@ -171,11 +218,22 @@ mod tests {
     fn every_sample_is_sound() {
         for reader in &READERS {
             let samples = (reader.samples)();
-            assert!(samples.len() >= 2, "{}", reader.name);
+            assert!(!samples.is_empty(), "{}", reader.name);
             for (i, sample) in samples.iter().enumerate() {
                 assert_eq!((reader.read)(sample), Ok(()), "{} {i}", reader.name);
                 assert!(sample.len() < 20_000, "{} {i}: {} bytes", reader.name, sample.len());
             }
+        }
+    }
+
+    #[test]
+    fn every_fuzz_target_is_attacked_here_too() {
+        let corpora =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
+        for entry in corpora.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(READERS.iter().any(|reader| reader.name == name), "{name}");
         }
     }
 

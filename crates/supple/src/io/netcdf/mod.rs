@@ -105,6 +105,7 @@ fn malformed(path: &Path, what: impl Into<String>, fix: &str) -> ReadError {
 impl Open {
     fn new(path: &Path) -> Result<Self, ReadError> {
         let io = |source| ReadError::Io { path: path.to_owned(), source };
+        crate::io::inputs::remember(path);
         // Not mapped into memory: a file that shrinks meanwhile would end the process.
         Self::from_bytes(path, std::fs::read(path).map_err(io)?)
     }
