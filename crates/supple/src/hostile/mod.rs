@@ -275,8 +275,8 @@ mod tests {
             let finds: Vec<_> = report.finds.iter().map(|f| (f.number, &f.what)).collect();
             assert!(finds.is_empty(), "{}: {finds:?}", reader.name);
             assert_eq!(report.tried, each);
-            let share = report.accepted as f64 / each as f64;
-            assert!((0.001..0.9).contains(&share), "{}: {share} accepted", reader.name);
+            let some = 0 < report.accepted && report.accepted < each;
+            assert!(some, "{}: {} of {each} accepted", reader.name, report.accepted);
         }
     }
 }
