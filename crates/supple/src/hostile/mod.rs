@@ -63,14 +63,44 @@ pub const READERS: [Reader; 14] = [
     Reader { name: "off", kind: Kind::Text, samples: samples::off, read: |b| sound(off::read, b) },
     Reader { name: "vtk", kind: Kind::Text, samples: samples::vtk, read: |b| sound(vtk::read, b) },
     Reader { name: "gltf", kind: Kind::Gltf, samples: samples::gltf, read: read_gltf },
+    Reader {
+        name: "vtk_xml",
+        kind: Kind::Text,
+        samples: samples::vtk_xml,
+        read: |b| fitting(vtk_xml::read(b, Select::All, &vtk_xml::no_files)),
+    },
+    Reader {
+        name: "vtk_flow",
+        kind: Kind::Text,
+        samples: samples::vtk_flow,
+        read: |b| fitting(vtk::read_dataset(b, Select::All)),
+    },
+    Reader {
+        name: "netcdf",
+        kind: Kind::Bytes,
+        samples: samples::netcdf,
+        read: |b| fitting(netcdf::read(b.to_vec(), Select::All)),
+    },
+    Reader {
+        name: "amira",
+        kind: Kind::Text,
+        samples: samples::amira,
+        read: |b| fitting(amira::read(b, Select::All)),
+    },
+    Reader {
+        name: "nrrd",
+        kind: Kind::Text,
+        samples: samples::nrrd,
+        read: |b| fitting(nrrd::read(b, Select::All, &vtk_xml::no_files)),
+    },
+    Reader {
+        name: "piv",
+        kind: Kind::Text,
+        samples: samples::piv,
+        read: |b| fitting(piv::read(b, Select::All)),
+    },
     Reader { name: "scene", kind: Kind::Toml, samples: samples::scene, read: read_scene },
     Reader { name: "path", kind: Kind::Text, samples: samples::path, read: read_path },
-    Reader { name: "vtk_xml", kind: Kind::Text, samples: samples::vtk_xml, read: read_vtk_xml },
-    Reader { name: "vtk_flow", kind: Kind::Text, samples: samples::vtk_flow, read: read_vtk_flow },
-    Reader { name: "netcdf", kind: Kind::Bytes, samples: samples::netcdf, read: read_netcdf },
-    Reader { name: "amira", kind: Kind::Text, samples: samples::amira, read: read_amira },
-    Reader { name: "nrrd", kind: Kind::Text, samples: samples::nrrd, read: read_nrrd },
-    Reader { name: "piv", kind: Kind::Text, samples: samples::piv, read: read_piv },
 ];
 
 /// What an attack on one reader found.
@@ -154,31 +184,7 @@ fn check(result: Result<Asset, Malformed>) -> Result<(), String> {
     Ok(())
 }
 
-fn read_vtk_xml(bytes: &[u8]) -> Result<(), String> {
-    fitting(vtk_xml::read(bytes, Select::All, &vtk_xml::no_files))
-}
-
-fn read_vtk_flow(bytes: &[u8]) -> Result<(), String> {
-    fitting(vtk::read_dataset(bytes, Select::All))
-}
-
-fn read_netcdf(bytes: &[u8]) -> Result<(), String> {
-    fitting(netcdf::read(bytes.to_vec(), Select::All))
-}
-
-fn read_amira(bytes: &[u8]) -> Result<(), String> {
-    fitting(amira::read(bytes, Select::All))
-}
-
-fn read_nrrd(bytes: &[u8]) -> Result<(), String> {
-    fitting(nrrd::read(bytes, Select::All, &vtk_xml::no_files))
-}
-
-fn read_piv(bytes: &[u8]) -> Result<(), String> {
-    fitting(piv::read(bytes, Select::All))
-}
-
-/// What a reader of flows accepts fits its grid, and what it refuses it explains.
+/// The arrays of a dataset fit its grid.
 fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {
     let dataset = result.map_err(|error| {
         assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
@@ -212,11 +218,22 @@ mod tests {
     fn every_sample_is_sound() {
         for reader in &READERS {
             let samples = (reader.samples)();
-            assert!(samples.len() >= 2, "{}", reader.name);
+            assert!(!samples.is_empty(), "{}", reader.name);
             for (i, sample) in samples.iter().enumerate() {
                 assert_eq!((reader.read)(sample), Ok(()), "{} {i}", reader.name);
                 assert!(sample.len() < 20_000, "{} {i}: {} bytes", reader.name, sample.len());
             }
+        }
+    }
+
+    #[test]
+    fn every_fuzz_target_is_attacked_here_too() {
+        let corpora =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
+        for entry in corpora.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(READERS.iter().any(|reader| reader.name == name), "{name}");
         }
     }
 
@@ -258,8 +275,8 @@ mod tests {
             let finds: Vec<_> = report.finds.iter().map(|f| (f.number, &f.what)).collect();
             assert!(finds.is_empty(), "{}: {finds:?}", reader.name);
             assert_eq!(report.tried, each);
-            let share = report.accepted as f64 / each as f64;
-            assert!((0.001..0.9).contains(&share), "{}: {share} accepted", reader.name);
+            let some = 0 < report.accepted && report.accepted < each;
+            assert!(some, "{}: {} of {each} accepted", reader.name, report.accepted);
         }
     }
 }

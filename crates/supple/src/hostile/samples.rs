@@ -298,3 +298,44 @@ pub(super) fn path() -> Vec<Vec<u8>> {
         b"# turned\n0,0,0,0,0,0,0,1\n1,0,0,1,0,0.7071068,0,0.7071068\n".to_vec(),
     ]
 }
+
+/// Seeds of the fuzz targets that can be read.
+macro_rules! seeds {
+    ($($file:literal),*) => {
+        vec![$(include_bytes!(concat!("../../../../fuzz/corpus/", $file)).to_vec()),*]
+    };
+}
+
+pub(super) fn vtk_xml() -> Vec<Vec<u8>> {
+    seeds![
+        "vtk_xml/appended_lzma_32_big.vts",
+        "vtk_xml/ascii_none_32_little.vtu",
+        "vtk_xml/binary_lz4_32_little.vtr",
+        "vtk_xml/raw_none_64_little.vtu",
+        "vtk_xml/raw_zlib_64_little.vti"
+    ]
+}
+
+pub(super) fn vtk_flow() -> Vec<Vec<u8>> {
+    seeds![
+        "vtk_flow/points_ascii_42.vtk",
+        "vtk_flow/structured_binary_42.vtk",
+        "vtk_flow/unstructured_binary_51.vtk"
+    ]
+}
+
+pub(super) fn netcdf() -> Vec<Vec<u8>> {
+    seeds!["netcdf/cdf5.nc", "netcdf/classic.nc", "netcdf/four.nc"]
+}
+
+pub(super) fn amira() -> Vec<Vec<u8>> {
+    seeds!["amira/text.am"]
+}
+
+pub(super) fn nrrd() -> Vec<Vec<u8>> {
+    seeds!["nrrd/text.nrrd"]
+}
+
+pub(super) fn piv() -> Vec<Vec<u8>> {
+    seeds!["piv/openpiv.txt"]
+}
