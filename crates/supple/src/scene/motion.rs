@@ -155,7 +155,7 @@ impl Motion {
     pub(super) fn check(&self, at: Place<'_>) -> Result<(), Problem> {
         match self {
             Self::Still | Self::Keyframes(_) => Ok(()),
-            Self::Path(path) if path.file.is_some() == !path.keys.is_empty() => {
+            Self::Path(path) if path.file.is_some() != path.keys.is_empty() => {
                 let fix = "give one of them: file = \"path.csv\", or keys = [{ time = 0, position = [0, 0, 0] }]";
                 Err(at.wrong("a path needs either 'file' or 'keys'", fix))
             }
