@@ -35,12 +35,11 @@ pub fn kinds<'k>(kinds: impl IntoIterator<Item = (&'k str, Schema)>) -> Schema {
         let kind = Json::from_iter([("type", "string"), ("const", name)]);
         if let Some(schema) = schema.as_object_mut() {
             schema.remove("$schema");
-            let keys = std::mem::take(&mut schema["properties"]);
-            let keys = keys.as_object().cloned().unwrap_or_default();
-            schema["properties"] = std::iter::once(("kind".to_owned(), kind))
-                .chain(keys)
-                .collect::<Map<_, _>>()
-                .into();
+            let own = schema.remove("properties");
+            let own = own.as_ref().and_then(Json::as_object).into_iter().flatten();
+            let own = own.map(|(key, part)| (key.clone(), part.clone()));
+            let keys: Map<_, _> = std::iter::once(("kind".to_owned(), kind)).chain(own).collect();
+            schema.insert("properties".to_owned(), keys.into());
             let required = schema.entry("required").or_insert_with(|| Json::Array(Vec::new()));
             if let Some(required) = required.as_array_mut() {
                 required.insert(0, "kind".into());
