@@ -262,12 +262,8 @@ impl<'s> Key<'s> {
         let text = |key: &str| schema.get(key).and_then(Json::as_str).unwrap_or_default();
         let default = schema.get("default").map(shown).unwrap_or_default();
         let words = super::words(schema);
-        let range = Range::of(schema);
-        let allowed = match range.is_any() {
-            _ if !words.is_empty() => words.join(", "),
-            true => String::new(),
-            false => range.to_string(),
-        };
+        let note = || Range::of(schema).note(schema);
+        let allowed = if words.is_empty() { note() } else { words.join(", ") };
         let description = meaning(text("description"));
         let unit = text("unit");
         Self { name, description, unit, default, allowed, required: false, schema }

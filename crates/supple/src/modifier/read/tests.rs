@@ -395,6 +395,8 @@ fn the_help_says_meaning_unit_range_and_default() {
     );
     assert!(is_live(&schema, "pull") && is_live(&schema, "weights"), "what can follow tracks");
     assert!(!is_live(&schema, "count") && !is_live(&schema, "nothing"), "one does not say so");
+    assert_eq!(line("roughness"), "  roughness  How rough, if it is [above 0]");
+    assert_eq!(line("count"), "  count      How many [between 1 and 12] [default: 3]");
     let part = super::schema::<Part>();
     let radius = keys(&part).into_iter().find(|k| k.name == "radius").unwrap();
     assert!(radius.required && radius.unit == "m", "{radius:?}");
