@@ -2,6 +2,7 @@
 
 mod bench;
 mod commands;
+mod options;
 mod shell;
 
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ fn run(command: Command, shell: &Shell) -> anyhow::Result<ExitCode> {
         Command::Smoke(args) => commands::smoke::run(&args, shell),
         Command::Demo(args) => commands::demo::run(&args, shell),
         Command::Zoo(args) => commands::zoo::run(&args, shell),
+        Command::Schema(args) => commands::schema::run(&args),
         Command::Bench(args) => bench::run(&args, shell),
         Command::Completions(args) => commands::completions::run(&args),
     }

@@ -214,6 +214,56 @@ fn deform_runs_the_lines_of_its_help() {
 }
 
 #[test]
+fn deform_reads_its_options_as_scenes_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    zoo(at, "bar", "300", "bar.ply");
+    let help = ok(at, &["deform", "bar.ply", "-o", "o.ply", "move", "--help"]);
+    for words in
+        ["--center", "--mirror-origin", "--box", "[default: 0.5]", "[m]", "between 0 and 1"]
+    {
+        assert!(help.contains(words), "the help lacks {words}:\n{help}");
+    }
+    let twist = |degrees: &str| {
+        let words = ["bar.ply", "-o", "o.ply", "twist", "--axis", "1,0,0", "--degrees", degrees];
+        json(at, &[&["deform"], &words[..]].concat())
+    };
+    assert_eq!(twist("0.25 turn"), twist("90"), "an angle may have a unit");
+    let wrong = |words: &[&str]| {
+        let output = supple(at, &[&["deform", "bar.ply", "-o", "o.ply"], words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let drag = ["move", "--center", "0,0,0", "--by", "1,0,0"];
+    for (words, says) in [
+        (&["--inner", "nan"][..], "--inner: 'inner' is NaN"),
+        (&["--inner", "3 kg"], "m, cm, mm"),
+        (&["--lateral", "3"], "between 0 and 1"),
+        (&["--capsule", "0,inf,0"], "--capsule: 'half' is inf"),
+        (&["--by", "0,1"], "three are needed"),
+        (&["--innr", "1"], "--inner"),
+        (&["--capsule", "0,1,0", "--box", "1,1,1"], "cannot be used with"),
+        (&["--mirror-origin", "0,1,0"], "--mirror"),
+    ] {
+        let said = wrong(&[&drag[..], words].concat());
+        assert!(said.contains(says), "{words:?} should say '{says}':\n{said}");
+    }
+    assert!(wrong(&["mov", "--by", "1,0,0"]).contains("move"), "the nearest operation");
+    assert!(wrong(&["move", "--center", "0,0,0"]).contains("--by"), "what is missing");
+    assert!(wrong(&["paint", "--stroke", "0,0,0", "--side", "up"]).contains("out"), "the words");
+}
+
+#[test]
+fn the_schema_is_printed_whole_or_for_a_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema: Value = serde_json::from_str(&ok(folder.path(), &["schema"])).expect("JSON");
+    assert!(schema["properties"]["asset"]["items"]["properties"]["modifier"].is_object());
+    let follow: Value = serde_json::from_str(&ok(folder.path(), &["schema", "follow"])).unwrap();
+    assert_eq!(follow["properties"]["frequency"]["unit"], "Hz");
+    assert!(error(folder.path(), &["schema", "folow"]).contains("'follow'"), "the nearest");
+}
+
+#[test]
 fn render_and_demo_write_pictures() {
     let folder = tempfile::tempdir().unwrap();
     zoo(folder.path(), "torus", "600", "torus.ply");

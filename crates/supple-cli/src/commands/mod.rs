@@ -13,6 +13,7 @@ pub(crate) mod new;
 mod number;
 pub(crate) mod remesh;
 pub(crate) mod render;
+pub(crate) mod schema;
 pub(crate) mod skin;
 pub(crate) mod smoke;
 pub(crate) mod zoo;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Render(render::Args),
     Convert(convert::Args),
     Zoo(zoo::Args),
+    Schema(schema::Args),
     Bench(bench::Args),
     Completions(completions::Args),
 }

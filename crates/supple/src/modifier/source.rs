@@ -18,14 +18,17 @@ pub enum Source {
     /// A file, relative to the scene's folder.
     File {
         /// Its name.
+        #[schemars(example = &"model.glb", extend("format" = "file"))]
         file: String,
     },
     /// A model that Supple makes itself.
     Zoo {
         /// Its name in the zoo.
+        #[schemars(example = &"boxer", extend("format" = "zoo"))]
         zoo: String,
         /// About how many triangles it should have; its own default otherwise.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 4, max = 4_000_000))]
         triangles: Option<u32>,
     },
     /// Nothing: a modifier makes the body, frame by frame.
@@ -40,9 +43,9 @@ pub enum Source {
 #[serde(untagged)]
 pub enum Tets {
     /// From a file, relative to the scene's folder.
-    File(String),
+    File(#[schemars(extend("format" = "file"))] String),
     /// Made from the surface, with edges of about this length, in the asset's own units.
-    Spacing(f64),
+    Spacing(#[schemars(range(min = 1e-9), extend("unit" = "m"))] f64),
 }
 
 /// A flow of a scene: where it comes from, and its clock.
@@ -50,13 +53,32 @@ pub enum Tets {
 pub struct FlowEntry {
     /// A file, or a model of the zoo.
     #[serde(flatten)]
+    #[schemars(with = "FlowSource")]
     pub source: Source,
     /// Time of the flow at the scene's time zero, in seconds. Default: 0.
     #[serde(default)]
+    #[schemars(extend("unit" = "s"))]
     pub start: f64,
     /// Seconds of the flow in a second of the scene. Default: 1.
     #[serde(default = "one")]
     pub speed: f64,
+}
+
+/// In a schema: what a flow comes from. The zoo of flows is not that of models.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "it is only described, never made")]
+enum FlowSource {
+    File {
+        /// A file, relative to the scene's folder.
+        #[schemars(example = &"wake.vti", extend("format" = "file"))]
+        file: String,
+    },
+    Zoo {
+        /// A flow that Supple makes itself.
+        #[schemars(extend("format" = "name"))]
+        zoo: String,
+    },
 }
 
 fn one() -> f64 {

@@ -10,25 +10,35 @@
 //! assert_eq!(Value::Number(4.0).at(0.5, &tracks), 4.0);
 //! ```
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// The tracks of a scene by name.
 pub type Tracks = BTreeMap<String, Track>;
 
 /// A value over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Track {
     /// How it goes from key to key. Default: `linear`.
     #[serde(default)]
     pub interpolation: Ease,
     /// `[time in seconds, value]` in order of time; the first and the last value hold beyond them.
+    #[schemars(schema_with = "keys")]
     pub keys: Vec<[f64; 2]>,
 }
 
+/// In a schema: pairs of a time and a number.
+fn keys(_: &mut SchemaGenerator) -> Schema {
+    let key = [json_schema!({ "type": "number", "unit": "s" }), json_schema!({ "type": "number" })];
+    let pair = json_schema!({ "type": "array", "prefixItems": key, "minItems": 2, "maxItems": 2 });
+    json_schema!({ "type": "array", "items": pair, "minItems": 1 })
+}
+
 /// How a track goes from one key to the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ease {
     /// Holds each value until the next key.
@@ -90,6 +100,17 @@ impl Value {
     #[must_use]
     pub fn numbers(numbers: [f64; 3]) -> [Self; 3] {
         numbers.map(Self::Number)
+    }
+}
+
+/// In a schema: a number, or the name of a track; what may follow a track may be turned while playing.
+impl JsonSchema for Value {
+    fn schema_name() -> Cow<'static, str> {
+        "Value".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["number", "string"], "live": true })
     }
 }
 

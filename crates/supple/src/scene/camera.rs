@@ -1,45 +1,48 @@
 //! Where a scene is looked at from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::{Range, Table};
-use super::{Problem, Unit};
+use super::Problem;
+use super::document::Place;
 
 /// A camera; without one, pictures are framed by themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Camera {
     /// Where it is, in scene units.
+    #[schemars(extend("unit" = "m", "examples" = [[0.0, 1.0, 4.0]]))]
     pub eye: [f64; 3],
     /// What it looks at, in scene units.
+    #[schemars(extend("unit" = "m", "examples" = [[0.0, 1.0, 0.0]]))]
     pub target: [f64; 3],
     /// Which way is up in the picture. Default: y.
+    #[serde(default = "upwards")]
     pub up: [f64; 3],
     /// How much it sees from top to bottom, in degrees; from side to side in a picture that is taller
     /// than wide. Default: 35.
+    #[serde(default = "field_of_view")]
+    #[schemars(range(min = 1.0, max = 170.0), extend("unit" = "deg"))]
     pub fov: f64,
 }
 
+fn upwards() -> [f64; 3] {
+    [0.0, 1.0, 0.0]
+}
+
+fn field_of_view() -> f64 {
+    35.0
+}
+
 impl Camera {
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["eye", "target", "up", "fov"])?;
-        let eye = table.need("eye")?;
-        let target = table.need("target")?.numbers3(Unit("m"), Range::ANY)?;
-        let camera = Self {
-            eye: eye.numbers3(Unit("m"), Range::ANY)?,
-            target,
-            up: table
-                .get("up")
-                .map_or(Ok([0.0, 1.0, 0.0]), |f| f.numbers3(Unit(""), Range::ANY))?,
-            fov: table.number_or("fov", Unit("deg"), Range { least: 1.0, most: 170.0 }, 35.0)?,
-        };
-        let distance: f64 = camera.eye.iter().zip(target).map(|(a, b)| (a - b).abs()).sum();
-        if distance == 0.0 {
-            return Err(eye.wrong("the camera is at its own target", "move 'eye' or 'target'"));
+    pub(super) fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+        if self.eye == self.target {
+            let fix = "move 'eye' or 'target'";
+            return Err(at.get("eye").wrong("the camera is at its own target", fix));
         }
-        if camera.up == [0.0; 3] {
-            return Err(table.wrong("'up' has no direction", "use up = [0, 1, 0]"));
+        if self.up == [0.0; 3] {
+            return Err(at.get("up").wrong("'up' has no direction", "use up = [0, 1, 0]"));
         }
-        Ok(camera)
+        Ok(())
     }
 }
 

@@ -19,16 +19,19 @@
 //! # Ok::<(), supple::scene::Problem>(())
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::{Range, Table};
-use super::{Motion, Placement, Problem, Source, Unit};
+use super::document::Place;
+use super::{Actor, Motion, Placement, Problem, Source};
 use crate::rig::collider::Shape;
 
 /// A collider of a scene.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ColliderEntry {
     /// What reports call it. Default: its kind and number.
+    #[serde(default)]
+    #[schemars(extend("format" = "name"))]
     pub name: String,
     /// What it looks like.
     #[serde(flatten)]
@@ -48,7 +51,7 @@ pub struct ColliderEntry {
 }
 
 /// What a collider rides on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ride {
     /// The asset's name.
     pub asset: String,
@@ -58,10 +61,12 @@ pub struct Ride {
 }
 
 /// How an asset behaves in contact.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Contact {
     /// How far a dent reaches, as a share of the size of the segment that is dented. Default: 1; smaller
     /// looks softer.
+    #[schemars(range(min = 0.05, max = 20.0))]
     pub softness: f64,
     /// Whether it collides with other assets that have this set. Default: yes.
     pub others: bool,
@@ -77,106 +82,64 @@ impl Default for Contact {
     }
 }
 
-impl Contact {
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["softness", "others", "itself"])?;
-        let default = Self::default();
-        let softness = Range { least: 0.05, most: 20.0 };
-        Ok(Self {
-            softness: table.number_or("softness", Unit(""), softness, default.softness)?,
-            others: table.get("others").map_or(Ok(default.others), |f| f.flag())?,
-            itself: table.get("itself").map_or(Ok(default.itself), |f| f.flag())?,
-        })
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Sphere,
-    Capsule,
-    Box,
-    Ring,
-    Plane,
-    Convex,
-    Mesh,
-}
-
-const KINDS: [(&str, Kind); 7] = [
-    ("sphere", Kind::Sphere),
-    ("capsule", Kind::Capsule),
-    ("box", Kind::Box),
-    ("ring", Kind::Ring),
-    ("plane", Kind::Plane),
-    ("convex", Kind::Convex),
-    ("mesh", Kind::Mesh),
-];
-
-/// Lengths a collider may have.
-const SIZES: Range = Range { least: 1e-6, most: 1e6 };
-
 impl ColliderEntry {
-    pub(super) fn read(table: &Table<'_>, number: usize) -> Result<Self, Problem> {
-        let field = table.need("kind")?;
-        let kind = field.choice(&KINDS)?;
-        let own: &[&str] = match kind {
-            Kind::Sphere => &["radius"],
-            Kind::Capsule => &["radius", "length"],
-            Kind::Box => &["size"],
-            Kind::Ring => &["radius", "thickness"],
-            Kind::Plane => &[],
-            Kind::Convex => &["file", "zoo", "triangles"],
-            Kind::Mesh => &["file", "zoo", "triangles", "parts"],
-        };
-        let common = ["kind", "name", "placement", "motion", "rides"];
-        table.only(&[&common[..], own].concat())?;
-        let length = |key: &str| table.need(key)?.number(Unit("m"), SIZES);
-        let shape = match kind {
-            Kind::Sphere => Shape::Sphere { radius: length("radius")? },
-            Kind::Capsule => {
-                Shape::Capsule { radius: length("radius")?, length: length("length")? }
+    /// Checks all colliders, and gives names to those that have none.
+    pub(super) fn check_all(
+        colliders: &mut [Self],
+        assets: &[Actor],
+        at: Place<'_>,
+    ) -> Result<(), Problem> {
+        for i in 0..colliders.len() {
+            let (before, collider) = (&colliders[..i], &colliders[i]);
+            let at = at.entry(i);
+            let kind = at.text("kind");
+            let name = match &collider.name[..] {
+                "" => format!("{kind} {}", i + 1),
+                name => name.to_owned(),
+            };
+            if before.iter().any(|c| c.name == name) {
+                let what = format!("two colliders are called '{name}'");
+                return Err(at.wrong(&what, "give each a name of its own: name = \"…\""));
             }
-            Kind::Box => Shape::Box { size: table.need("size")?.numbers3(Unit("m"), SIZES)? },
-            Kind::Ring => {
-                Shape::Ring { radius: length("radius")?, thickness: length("thickness")? }
-            }
-            Kind::Plane => Shape::Plane,
-            Kind::Convex => Shape::Convex,
-            Kind::Mesh => {
-                Shape::Mesh { parts: table.get("parts").map_or(Ok(16), |f| f.count(1..=256))? }
-            }
-        };
-        let meshed = matches!(kind, Kind::Convex | Kind::Mesh);
-        let source = meshed.then(|| Source::read(table)).transpose()?;
-        let name = match table.get("name") {
-            Some(field) => field.name()?,
-            None => format!("{} {number}", field.text()?),
-        };
-        let placement = match table.get("placement") {
-            Some(field) => Placement::read(&field.table("[collider.placement]")?)?,
-            None => Placement::default(),
-        };
-        let (motion, rides) = read_motion(table)?;
-        Ok(Self { name, shape, source, placement, motion, rides })
-    }
-}
-
-fn read_motion(table: &Table<'_>) -> Result<(Motion, Option<Ride>), Problem> {
-    let rides = match table.get("rides") {
-        Some(field) => {
-            let ride = field.table("rides = { asset, joint }")?;
-            ride.only(&["asset", "joint"])?;
-            let joint = ride.get("joint").map(|f| f.text().map(str::to_owned)).transpose()?;
-            Some(Ride { asset: ride.need("asset")?.text()?.to_owned(), joint })
+            collider.check(kind, assets, at)?;
+            colliders[i].name = name;
         }
-        None => None,
-    };
-    let Some(field) = table.get("motion") else { return Ok((Motion::Still, rides)) };
-    let motion = Motion::read(&field.table("[collider.motion]")?)?;
-    if rides.is_some() && motion != Motion::Still {
-        return Err(field.wrong("a collider that rides has no motion of its own", "keep one"));
+        Ok(())
     }
-    if !matches!(motion, Motion::Still | Motion::Path(_)) {
-        return Err(field.wrong("a collider cannot move like this", "use kind = \"path\""));
+
+    fn check(&self, kind: &str, assets: &[Actor], at: Place<'_>) -> Result<(), Problem> {
+        match (&self.source, matches!(self.shape, Shape::Convex | Shape::Mesh { .. })) {
+            (None | Some(Source::Empty { .. }), true) => {
+                let fix = "add file = \"model.glb\", or zoo = \"boxer\" for a built-in model";
+                return Err(at.wrong("[[collider]] has neither 'file' nor 'zoo'", fix));
+            }
+            (Some(_), false) => {
+                let key = ["file", "zoo", "empty"]
+                    .into_iter()
+                    .find(|key| at.has(key))
+                    .unwrap_or_default();
+                let what = format!("a {kind} is not made of a mesh");
+                return Err(at.get(key).wrong(&what, &format!("remove '{key}'")));
+            }
+            _ => {}
+        }
+        self.placement.check(at.get("placement"))?;
+        self.motion.check(at.get("motion"))?;
+        if self.rides.is_some() && self.motion != Motion::Still {
+            let what = "a collider that rides has no motion of its own";
+            return Err(at.get("motion").wrong(what, "keep one"));
+        }
+        if !matches!(self.motion, Motion::Still | Motion::Path(_)) {
+            let what = "a collider cannot move like this";
+            return Err(at.get("motion").wrong(what, "use kind = \"path\""));
+        }
+        let unknown = |ride: &&Ride| assets.iter().all(|a| a.name != ride.asset);
+        if let Some(ride) = self.rides.as_ref().filter(unknown) {
+            let known: Vec<&str> = assets.iter().map(|a| a.name.as_str()).collect();
+            let what = format!("there is no asset '{}' to ride on", ride.asset);
+            let fix = format!("assets here: {}", known.join(", "));
+            return Err(at.get("rides").get("asset").wrong(&what, &fix));
+        }
+        Ok(())
     }
-    Ok((motion, rides))
 }

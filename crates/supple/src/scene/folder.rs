@@ -11,10 +11,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::document::suggest;
 use crate::io::inputs;
 use crate::io::uri::{self, FetchError, Policy};
-use crate::modifier::read::Formats;
+use crate::modifier::read::suggest;
 
 /// The folder that a scene's file names are relative to.
 #[derive(Clone, Copy, Debug)]
@@ -25,16 +24,6 @@ pub struct Folder<'a> {
     pub policy: Policy,
     /// Where the files are noted that are opened through it, if anybody wants to know.
     noted: Option<&'a Mutex<Vec<PathBuf>>>,
-}
-
-/// The texts of parameters that must name something: a `file` of the folder, a model of the `zoo`.
-impl Formats for Folder<'_> {
-    fn check(&self, format: &str, text: &str) -> Result<(), (String, String)> {
-        match format {
-            "file" => self.check(text),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl<'a> Folder<'a> {

@@ -93,18 +93,18 @@ pub mod motion;
 pub mod path;
 pub mod placement;
 mod starter;
-mod track;
 
-use std::cell::{Cell, RefCell};
 use std::path::Path;
+use std::sync::LazyLock;
 
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
-use toml::de::DeTable;
 
-use document::{Document, Range, Table};
+use document::{Place, Texts};
 
 use crate::io::uri::Policy;
 use crate::modifier::Registry;
+use crate::modifier::read::{self, Reader};
 
 pub use crate::modifier::read::Unit;
 pub use crate::modifier::{Ease, FlowEntry, Flows, Source, Tets, Track, Tracks, Value};
@@ -122,13 +122,17 @@ pub use starter::starter;
 pub const VERSION: u32 = 1;
 
 /// A document that names assets and what happens to them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scene {
     /// Version of the format.
+    #[schemars(extend("examples" = [1]))]
     pub supple: u32,
     /// What baked files are called. Default: `scene`.
+    #[serde(default = "scene")]
+    #[schemars(extend("format" = "name"))]
     pub name: String,
     /// Which frames there are.
+    #[serde(default)]
     pub time: Time,
     /// The assets and their motions.
     #[serde(rename = "asset", default)]
@@ -146,11 +150,13 @@ pub struct Scene {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
     /// What to write when the scene is baked.
+    #[serde(default)]
     pub output: Output,
 }
 
 /// Which frames a scene has: frame `i` is at `start + i/fps`, up to and including `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "TimeKeys")]
 pub struct Time {
     /// Time of the first frame, in seconds. Default: 0.
     pub start: f64,
@@ -174,37 +180,56 @@ impl Time {
         ((self.end - self.start) * self.fps + 1e-6).floor().clamp(0.0, 1e9) as u32 + 1
     }
 
-    fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["start", "end", "frames", "fps"])?;
-        let rates = Range { least: 0.01, most: 10_000.0 };
-        let default = Self::default();
-        let fps = table.number_or("fps", Unit("fps"), rates, default.fps)?;
-        table.document.fps.set(fps);
-        let times = Range { least: -1e6, most: 1e6 };
-        let start = table.number_or("start", Unit("s"), times, default.start)?;
-        let end = match (table.get("end"), table.get("frames")) {
-            (Some(end), None) => {
-                let secs = end.number(Unit("s"), times)?;
-                if secs < start {
-                    let fix = format!("it starts at {start} s: end there or later");
-                    return Err(end.wrong(&format!("the scene ends at {secs} s"), &fix));
-                }
-                secs
-            }
-            (None, Some(frames)) => start + f64::from(frames.count(1..=10_000_000)? - 1) / fps,
-            (Some(_), Some(frames)) => {
-                return Err(frames.wrong("both 'end' and 'frames' are given", "keep one"));
-            }
-            (None, None) => start + default.end,
-        };
-        Ok(Self { start, end, fps })
+    fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+        if at.has("end") && at.has("frames") {
+            let what = "both 'end' and 'frames' are given";
+            return Err(at.get("frames").wrong(what, "keep one"));
+        }
+        if self.end < self.start {
+            let fix = format!("it starts at {} s: end there or later", self.start);
+            return Err(at.get("end").wrong(&format!("the scene ends at {} s", self.end), &fix));
+        }
+        Ok(())
+    }
+}
+
+/// How a document says which frames there are.
+#[derive(Deserialize, JsonSchema)]
+struct TimeKeys {
+    /// Time of the first frame. Default: 0.
+    #[serde(default)]
+    #[schemars(range(min = -1e6, max = 1e6), extend("unit" = "s"))]
+    start: f64,
+    /// Time of the last frame. Default: a second after the first.
+    #[schemars(range(min = -1e6, max = 1e6), extend("unit" = "s"))]
+    end: Option<f64>,
+    /// How many frames there are, in place of `end`.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    frames: Option<u32>,
+    /// Frames a second. Default: 24.
+    #[serde(default = "fps")]
+    #[schemars(range(min = 0.01, max = 10_000.0), extend("unit" = "fps"))]
+    fps: f64,
+}
+
+fn fps() -> f64 {
+    Time::default().fps
+}
+
+impl From<TimeKeys> for Time {
+    fn from(TimeKeys { start, end, frames, fps }: TimeKeys) -> Self {
+        let last = |frames: u32| start + f64::from(frames.max(1) - 1) / fps;
+        let end = end.or(frames.map(last)).unwrap_or(start + Self::default().end);
+        Self { start, end, fps }
     }
 }
 
 /// An asset in a scene: where it comes from, where it stands, how it moves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Actor {
     /// What baked files and reports call it; unique in the scene. Default: from the file's name.
+    #[serde(default)]
+    #[schemars(extend("format" = "name"))]
     pub name: String,
     /// Where the asset comes from.
     #[serde(flatten)]
@@ -224,33 +249,11 @@ pub struct Actor {
     pub contact: Option<Contact>,
     /// What happens to it then, in this order.
     #[serde(rename = "modifier", default)]
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub modifiers: Vec<Modifier>,
 }
 
 impl Source {
-    fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        match (table.get("file"), table.get("zoo")) {
-            (Some(file), None) => {
-                if let Some(triangles) = table.get("triangles") {
-                    return Err(triangles.wrong("a file has its own triangles", "remove this key"));
-                }
-                Ok(Self::File { file: file.file()? })
-            }
-            (None, Some(zoo)) => {
-                let most = crate::zoo::MOST_TRIANGLES as u32;
-                let triangles = table.get("triangles").map(|f| f.count(4..=most)).transpose()?;
-                Ok(Self::Zoo { zoo: zoo.zoo()?, triangles })
-            }
-            (Some(_), Some(zoo)) => {
-                Err(zoo.wrong("both 'file' and 'zoo' are given", "keep one of them"))
-            }
-            (None, None) => {
-                let fix = "add file = \"model.glb\", or zoo = \"boxer\" for a built-in model";
-                Err(table.wrong(&format!("{} has neither 'file' nor 'zoo'", table.what), fix))
-            }
-        }
-    }
-
     /// A name for what comes from here.
     fn name(&self) -> String {
         match self {
@@ -265,60 +268,33 @@ impl Source {
 }
 
 impl Actor {
-    fn read(table: &Table<'_>, others: &[Self]) -> Result<Self, Problem> {
-        table.only(&[
-            "name",
-            "file",
-            "zoo",
-            "triangles",
-            "empty",
-            "tets",
-            "placement",
-            "motion",
-            "contact",
-            "modifier",
-        ])?;
-        let source = match table.get("empty") {
-            Some(empty) => read_empty(table, &empty)?,
-            None => Source::read(table)?,
-        };
-        let tets = table.get("tets").map(|f| read_tets(&f)).transpose()?;
-        let name = match table.get("name") {
-            Some(field) => field.name()?,
-            None => source.name(),
-        };
-        if others.iter().any(|o| o.name == name) {
-            let fix = "give each [[asset]] a name of its own: name = \"…\"";
-            return Err(table.wrong(&format!("two assets are called '{name}'"), fix));
+    fn check(&self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
+        if self.source == (Source::Empty { empty: false }) {
+            let fix = "write true, or name a file or zoo model";
+            return Err(at.get("empty").wrong("'empty' is false", fix));
         }
-        let placement = match table.get("placement") {
-            Some(field) => Placement::read(&field.table("[asset.placement]")?)?,
-            None => Placement::default(),
-        };
-        let motion = match table.get("motion") {
-            Some(field) => Motion::read(&field.table("[asset.motion]")?)?,
-            None => Motion::default(),
-        };
-        let contact = match table.get("contact") {
-            Some(field) => Some(Contact::read(&field.table("[asset.contact]")?)?),
-            None => None,
-        };
-        let modifiers = match table.get("modifier") {
-            Some(field) => field.tables("[[asset.modifier]]")?,
-            None => Vec::new(),
-        };
-        let modifiers = modifiers.iter().map(Modifier::read).collect::<Result<_, _>>()?;
-        Ok(Self { name, source, tets, placement, motion, contact, modifiers })
+        if let (Source::Empty { .. }, Some(_)) = (&self.source, &self.tets) {
+            let fix = "keep one of them";
+            return Err(at.get("tets").wrong("an empty asset comes from nowhere", fix));
+        }
+        self.placement.check(at.get("placement"))?;
+        self.motion.check(at.get("motion"))?;
+        let modifiers = self.modifiers.iter().enumerate();
+        modifiers.into_iter().try_for_each(|(i, modifier)| {
+            modifier.check_document(registry, at.get("modifier").entry(i))
+        })
     }
 }
 
 /// What to write when a scene is baked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Output {
     /// File formats. Default: `["glb"]`.
     pub formats: Vec<Format>,
     /// Folder for the files, inside the folder the caller names. Default: that folder itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "name"))]
     pub folder: Option<String>,
 }
 
@@ -329,7 +305,9 @@ impl Default for Output {
 }
 
 /// A format that frames can be baked to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// One glTF binary for all assets: morph targets with a weights animation.
@@ -364,20 +342,12 @@ impl Format {
     }
 }
 
-impl Output {
-    fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["formats", "folder"])?;
-        let default = Self::default();
-        let formats = match table.get("formats") {
-            Some(field) => {
-                field.items()?.iter().map(|f| f.choice(&Format::ALL)).collect::<Result<_, _>>()?
-            }
-            None => default.formats,
-        };
-        let folder = table.get("folder").map(|f| f.name()).transpose()?;
-        Ok(Self { formats, folder })
-    }
+fn scene() -> String {
+    "scene".to_owned()
 }
+
+/// The schema of scenes with the kinds that every registry has; theirs are added to its list.
+static SCHEMA: LazyLock<Schema> = LazyLock::new(read::schema::<Scene>);
 
 impl Scene {
     /// A scene of one asset that stands still.
@@ -437,51 +407,60 @@ impl Scene {
         folder: Option<&Folder<'_>>,
         registry: &Registry,
     ) -> Result<Self, Problem> {
-        let document = Document {
-            text,
-            folder,
-            registry,
-            fps: Cell::new(Time::default().fps),
-            tracks: RefCell::default(),
-        };
-        let root = DeTable::parse(text).map_err(|e| {
-            document.problem(e.span().unwrap_or(0..0), e.message(), "this is not TOML; see toml.io")
-        })?;
-        Self::read(&Table::root(&document, &root))
+        let texts = Texts(folder);
+        let none = Tracks::new();
+        let fps = Time::default().fps;
+        let mut reader = Reader { text, fps, tracks: &none, formats: Some(&texts) };
+        let root = reader.parse()?;
+        check_version(Place::new(reader, &root))?;
+        let part = |path: &str| read::part(&SCHEMA, path);
+        // Times may be given in frames, and parameters by tracks: these are read first.
+        if let Some(value) = root.get_ref().get("time").and_then(|time| time.get_ref().get("fps")) {
+            reader.fps =
+                reader.read("time.fps", value, &part("/properties/time/properties/fps"))?;
+        }
+        let mut tracks = Tracks::new();
+        if let Some(value) = root.get_ref().get("track") {
+            tracks = reader.read("track", value, &part("/properties/track"))?;
+            check_tracks(&tracks, Place::new(reader, value))?;
+        }
+        reader.tracks = &tracks;
+        let mut scene: Self = reader.read("", &root, &Self::schema(registry))?;
+        scene.check(registry, Place::new(reader, &root))?;
+        Ok(scene)
     }
 
-    fn read(root: &Table<'_>) -> Result<Self, Problem> {
-        let version = root.need("supple")?;
-        let known = format!("this program reads version {VERSION}");
-        if version.count(0..=u32::MAX)? != VERSION {
-            return Err(version.wrong("a scene of another version", &known));
+    /// The schema of scenes with the kinds of modifiers of `registry`: what is read, with what it means.
+    ///
+    /// # Panics
+    ///
+    /// Never: assets have modifiers.
+    #[must_use]
+    pub fn schema(registry: &Registry) -> Schema {
+        let mut schema = SCHEMA.clone();
+        let modifiers = "/properties/asset/items/properties/modifier/items";
+        let items = schema.pointer_mut(modifiers).expect("assets have modifiers");
+        *items = read::kinds(modifier::kinds(registry)).to_value();
+        schema
+    }
+
+    /// What a schema cannot say; gives names to what has none.
+    fn check(&mut self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
+        self.time.check(at.get("time"))?;
+        for i in 0..self.assets.len() {
+            let (before, actor) = (&self.assets[..i], &self.assets[i]);
+            let at = at.get("asset").entry(i);
+            let own = &actor.name;
+            let name = if own.is_empty() { actor.source.name() } else { own.clone() };
+            if before.iter().any(|other| other.name == name) {
+                let fix = "give each [[asset]] a name of its own: name = \"…\"";
+                return Err(at.wrong(&format!("two assets are called '{name}'"), fix));
+            }
+            actor.check(registry, at)?;
+            self.assets[i].name = name;
         }
-        root.only(&[
-            "supple", "name", "time", "asset", "collider", "track", "flow", "camera", "output",
-        ])?;
-        let name = root.get("name").map_or(Ok("scene".to_owned()), |f| f.name())?;
-        let time = match root.get("time") {
-            Some(field) => Time::read(&field.table("[time]")?)?,
-            None => Time::default(),
-        };
-        let tracks = read_tracks(root)?;
-        root.document.tracks.replace(tracks.clone());
-        let flows = read_flows(root)?;
-        let mut assets = Vec::new();
-        for table in root.get("asset").map_or(Ok(Vec::new()), |f| f.tables("[[asset]]"))? {
-            assets.push(Actor::read(&table, &assets)?);
-        }
-        let colliders = read_colliders(root, &assets)?;
-        let camera = match root.get("camera") {
-            Some(field) => Some(Camera::read(&field.table("[camera]")?)?),
-            None => None,
-        };
-        let output = match root.get("output") {
-            Some(field) => Output::read(&field.table("[output]")?)?,
-            None => Output::default(),
-        };
-        let supple = VERSION;
-        Ok(Self { supple, name, time, assets, colliders, tracks, flows, camera, output })
+        ColliderEntry::check_all(&mut self.colliders, &self.assets, at.get("collider"))?;
+        self.camera.map_or(Ok(()), |camera| camera.check(at.get("camera")))
     }
 
     /// The document of this scene.
@@ -495,78 +474,29 @@ impl Scene {
     }
 }
 
-fn read_colliders(root: &Table<'_>, assets: &[Actor]) -> Result<Vec<ColliderEntry>, Problem> {
-    let Some(field) = root.get("collider") else { return Ok(Vec::new()) };
-    let mut colliders: Vec<ColliderEntry> = Vec::new();
-    for (number, table) in (1..).zip(field.tables("[[collider]]")?) {
-        let collider = ColliderEntry::read(&table, number)?;
-        if colliders.iter().any(|c| c.name == collider.name) {
-            let what = format!("two colliders are called '{}'", collider.name);
-            return Err(table.wrong(&what, "give each a name of its own: name = \"…\""));
+fn check_version(root: Place<'_>) -> Result<(), Problem> {
+    if !root.has("supple") {
+        let what = "the document has no 'supple'";
+        return Err(root.wrong(what, &format!("add it: supple = {VERSION}")));
+    }
+    if root.get("supple").number() != Some(u64::from(VERSION)) {
+        let known = format!("this program reads version {VERSION}");
+        return Err(root.get("supple").wrong("a scene of another version", &known));
+    }
+    Ok(())
+}
+
+fn check_tracks(tracks: &Tracks, at: Place<'_>) -> Result<(), Problem> {
+    for (name, track) in tracks {
+        let at = at.get(name);
+        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            let what = format!("'{name}' cannot be the name of a track");
+            return Err(at.wrong(&what, "start it with a letter"));
         }
-        let unknown = |r: &&Ride| assets.iter().all(|a| a.name != r.asset);
-        if let Some(ride) = collider.rides.as_ref().filter(unknown) {
-            let known: Vec<&str> = assets.iter().map(|a| a.name.as_str()).collect();
-            let what = format!("there is no asset '{}' to ride on", ride.asset);
-            return Err(table.wrong(&what, &format!("assets here: {}", known.join(", "))));
+        if let Some(i) = track.keys.windows(2).position(|k| k[0][0] >= k[1][0]) {
+            let time = at.get("keys").entry(i + 1).entry(0);
+            return Err(time.wrong("this key is not later than the one before", "sort the keys"));
         }
-        colliders.push(collider);
     }
-    Ok(colliders)
-}
-
-/// An asset that a modifier makes.
-fn read_empty(table: &Table<'_>, empty: &document::Field<'_>) -> Result<Source, Problem> {
-    let others = ["file", "zoo", "triangles", "tets"].iter().find_map(|key| table.get(key));
-    if let Some(other) = others {
-        return Err(other.wrong("an empty asset comes from nowhere", "keep one of them"));
-    }
-    if !empty.flag()? {
-        return Err(empty.wrong("'empty' is false", "write true, or name a file or zoo model"));
-    }
-    Ok(Source::Empty { empty: true })
-}
-
-fn read_tets(field: &document::Field<'_>) -> Result<Tets, Problem> {
-    let lengths = Range { least: 1e-9, most: 1e9 };
-    // A length may be text too: "2 cm".
-    if field.is_text() && field.as_quantity(Unit("m")).is_none() {
-        return field.file().map(Tets::File);
-    }
-    field.number(Unit("m"), lengths).map(Tets::Spacing)
-}
-
-fn read_flows(root: &Table<'_>) -> Result<Flows, Problem> {
-    let Some(field) = root.get("flow") else { return Ok(Flows::new()) };
-    let mut flows = Flows::new();
-    for entry in field.table("[flow]")?.entries() {
-        let table = entry.table(&format!("[flow.{}]", entry.key))?;
-        table.only(&["file", "zoo", "start", "speed"])?;
-        let source = match table.get("zoo") {
-            // The zoo of flows is not that of models.
-            Some(zoo) if table.get("file").is_none() => {
-                Source::Zoo { zoo: zoo.name()?, triangles: None }
-            }
-            _ => Source::read(&table)?,
-        };
-        let times = Range { least: -1e9, most: 1e9 };
-        let start = table.number_or("start", Unit("s"), times, 0.0)?;
-        let speed = table.number_or("speed", Unit(""), times, 1.0)?;
-        flows.insert(entry.key.clone(), FlowEntry { source, start, speed });
-    }
-    Ok(flows)
-}
-
-fn read_tracks(root: &Table<'_>) -> Result<Tracks, Problem> {
-    let Some(field) = root.get("track") else { return Ok(Tracks::new()) };
-    let mut tracks = Tracks::new();
-    for entry in field.table("[track]")?.entries() {
-        let table = entry.table(&format!("[track.{}]", entry.key))?;
-        if !entry.key.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            let what = format!("'{}' cannot be the name of a track", entry.key);
-            return Err(table.wrong(&what, "start it with a letter"));
-        }
-        tracks.insert(entry.key.clone(), Track::read(&table)?);
-    }
-    Ok(tracks)
+    Ok(())
 }

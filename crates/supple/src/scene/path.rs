@@ -13,62 +13,67 @@
 //! ```
 
 use glam::{DAffine3, DQuat, DVec3, Quat};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::document::{Field, Range};
+use super::Problem;
+use super::document::Place;
 use super::placement::turn;
-use super::{Problem, Unit};
 use crate::rig::keyframes::slerp;
 
 /// A place and a rotation at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathKey {
     /// When, in seconds.
+    #[schemars(extend("unit" = "s"), example = 0)]
     pub time: f64,
     /// Where the asset's origin is.
+    #[schemars(extend("unit" = "m", "examples" = [[0, 0, 0]]))]
     pub position: [f64; 3],
     /// How the asset is turned: a unit quaternion `[x, y, z, w]`. In a document also three angles in
     /// degrees, about x, then y, then z.
+    #[serde(default = "unturned", deserialize_with = "quaternion")]
+    #[schemars(with = "Rotation")]
     pub rotation: [f64; 4],
 }
 
-impl PathKey {
-    pub(super) fn read_all(field: &Field<'_>) -> Result<Vec<Self>, Problem> {
-        let mut keys: Vec<Self> = Vec::new();
-        for item in field.items()? {
-            let table = item.table("a key { time, position, rotation }")?;
-            table.only(&["time", "position", "rotation"])?;
-            let time = table.need("time")?.number(Unit("s"), Range::ANY)?;
-            if keys.last().is_some_and(|last| last.time >= time) {
-                return Err(
-                    item.wrong("this key is not later than the one before", "sort the keys")
-                );
-            }
-            let position = table.need("position")?.numbers3(Unit("m"), Range::ANY)?;
-            let rotation =
-                table.get("rotation").map_or(Ok([0.0, 0.0, 0.0, 1.0]), |f| rotation(&f))?;
-            keys.push(Self { time, position, rotation });
-        }
-        if keys.is_empty() {
-            return Err(field.wrong("a path without keys", "write at least one key"));
-        }
-        Ok(keys)
-    }
+/// How a document writes a rotation.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Rotation {
+    /// About x, then y, then z.
+    Angles(#[schemars(extend("unit" = "deg"))] [f64; 3]),
+    /// A quaternion.
+    Quaternion([f64; 4]),
 }
 
-/// Three angles in degrees, or four numbers of a quaternion.
-fn rotation(field: &Field<'_>) -> Result<[f64; 4], Problem> {
-    let items = field.items()?;
-    let [x, y, z, w] = &items[..] else {
-        if items.len() != 3 {
-            let what = format!("a rotation of {} numbers", items.len());
-            return Err(field.wrong(&what, "three angles or the four numbers of a quaternion"));
+fn unturned() -> [f64; 4] {
+    [0.0, 0.0, 0.0, 1.0]
+}
+
+/// The rotation at length one; a quaternion of no length stays, for [`PathKey::check_all`] to find.
+fn quaternion<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 4], D::Error> {
+    Ok(match Rotation::deserialize(from)? {
+        Rotation::Angles(degrees) => turn(degrees).to_array(),
+        Rotation::Quaternion(q) => unit(q).unwrap_or_default(),
+    })
+}
+
+impl PathKey {
+    pub(super) fn check_all(keys: &[Self], at: Place<'_>) -> Result<(), Problem> {
+        for (i, key) in keys.iter().enumerate() {
+            if i > 0 && keys[i - 1].time >= key.time {
+                let what = "this key is not later than the one before";
+                return Err(at.entry(i).wrong(what, "sort the keys"));
+            }
+            if key.rotation == [0.0; 4] {
+                let fix = "no rotation is [0, 0, 0, 1]";
+                let rotation = at.entry(i).get("rotation");
+                return Err(rotation.wrong("a quaternion of length 0", fix));
+            }
         }
-        return Ok(turn(field.numbers3(Unit("deg"), Range::ANY)?).to_array());
-    };
-    let number = |f: &Field<'_>| f.number(Unit(""), Range::ANY);
-    let q = [number(x)?, number(y)?, number(z)?, number(w)?];
-    unit(q).ok_or_else(|| field.wrong("a quaternion of length 0", "no rotation is [0, 0, 0, 1]"))
+        Ok(())
+    }
 }
 
 /// The quaternion at length one; one that has it already keeps its bits.

@@ -10,19 +10,25 @@
 //! ```
 
 use glam::{DAffine3, DQuat, DVec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::{Field, Range, Table};
-use super::{Problem, Unit};
+use super::Problem;
+use super::document::{Axes, Place, axes};
 
 /// Scale, then rotation, then translation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Placement {
     /// How far to move, in scene units. Default: not at all.
+    #[schemars(extend("unit" = "m"))]
     pub translate: [f64; 3],
     /// How to turn about the x, then the y, then the z axis of the world, in degrees. Default: 0.
+    #[schemars(extend("unit" = "deg"))]
     pub rotate: [f64; 3],
-    /// How much larger to make it along each axis. Default: 1.
+    /// How much larger to make it, along all axes or along each. Default: 1.
+    #[serde(deserialize_with = "axes")]
+    #[schemars(with = "Axes<f64>")]
     pub scale: [f64; 3],
 }
 
@@ -43,31 +49,13 @@ impl Placement {
         )
     }
 
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["translate", "rotate", "scale"])?;
-        let default = Self::default();
-        let three = |key: &str, unit, default| {
-            table.get(key).map_or(Ok(default), |f| f.numbers3(unit, Range::ANY))
-        };
-        Ok(Self {
-            translate: three("translate", Unit("m"), default.translate)?,
-            rotate: three("rotate", Unit("deg"), default.rotate)?,
-            scale: table.get("scale").map_or(Ok(default.scale), |f| read_scale(&f))?,
-        })
+    pub(super) fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+        if self.scale.contains(&0.0) {
+            let fix = "use a factor other than 0";
+            return Err(at.get("scale").wrong("a scale of 0 flattens the shape", fix));
+        }
+        Ok(())
     }
-}
-
-/// One factor for all axes or one for each; none may flatten the shape.
-fn read_scale(field: &Field<'_>) -> Result<[f64; 3], Problem> {
-    let scale = if field.is_array() {
-        field.numbers3(Unit(""), Range::ANY)?
-    } else {
-        [field.number(Unit(""), Range::ANY)?; 3]
-    };
-    if scale.contains(&0.0) {
-        return Err(field.wrong("a scale of 0 flattens the shape", "use a factor other than 0"));
-    }
-    Ok(scale)
 }
 
 /// The rotation about x, then y, then z of the world, in degrees.

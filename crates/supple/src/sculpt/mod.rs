@@ -102,19 +102,19 @@ use masked::Masked;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Op {
-    /// Drag a tool.
+    /// Drag a sphere, capsule or box: what is inside follows exactly, what is around makes room.
     Move(Move),
-    /// Drag a set of points.
+    /// Drag a set of points, which may be far apart, and what is near them.
     Points(Points),
-    /// Push in or out along a stroke.
+    /// Push the surface in or out along a stroke.
     Paint(Paint),
-    /// Push a mesh into it.
+    /// Push a closed mesh into the shape: what it meets makes room, and keeps its footprint.
     Stamp(Stamp),
-    /// Turn about an axis.
+    /// Turn about an axis: still below `from`, by the whole angle above `to`.
     Twist(Twist),
-    /// Bend about an axis.
+    /// Bend about an axis: what lies before the fade stays, what lies after it turns by the whole angle.
     Bend(Bend),
-    /// Move what lies inside a curve on the surface.
+    /// Move what lies inside one closed curve on the surface, leave what lies outside another.
     Boundary(Boundary),
     /// Guide part of the surface along a curve.
     Curve(Curve),

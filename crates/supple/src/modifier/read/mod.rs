@@ -11,7 +11,7 @@
 //! | in Rust | in a document |
 //! |---|---|
 //! | number with a unit | a number in that unit, or a text with any unit of the same kind: `"500 ms"` ([`Unit`]) |
-//! | [`Value`](crate::scene::Value) | the same, or the name of a track that stays within the range |
+//! | [`Value`](crate::modifier::Value) | the same, or the name of a track that stays within the range |
 //! | `[f64; 3]`; `Vec3` with `#[schemars(with = "[f32; 3]")]` | three numbers; a unit at the field is that of each |
 //! | enum without fields | one of its words |
 //! | `#[serde(tag = "kind")]` enum | a table whose `kind` is one of its words |
@@ -70,18 +70,19 @@ mod tests;
 use std::fmt;
 use std::ops;
 
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
+pub use schemars::Schema;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use serde_path_to_error::Segment;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
-use crate::scene::Tracks;
+use super::Tracks;
 use number::Range;
 pub use quantity::Unit;
 use schema::types_of;
-pub use schema::{Key, help, is_live, keys, kinds, published, schema};
+pub use schema::{Key, help, is_live, key, keys, kind, kinds, kinds_of, part, published, schema};
 
 /// Something wrong in a document: where, what, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -285,6 +286,10 @@ impl<'a> Reader<'a> {
         let number = alternatives.iter().find(|s| holds(s, "number"));
         match (free, number) {
             _ if words.contains(&text) => Ok(Value::String(text.to_owned())),
+            // "2 cm" is a length, even where a name may stand.
+            (Some(_), Some(schema)) if self.is_quantity(text, schema) => {
+                self.number(at, value, schema)
+            }
             (Some(schema), _) => {
                 let format = schema.get("format").and_then(Json::as_str);
                 if let (Some(format), Some(formats)) = (format, self.formats) {
@@ -302,6 +307,11 @@ impl<'a> Reader<'a> {
                 _ => Err(self.wrong_type(at, value, schema)),
             },
         }
+    }
+
+    fn is_quantity(&self, text: &str, schema: &Json) -> bool {
+        let unit = Unit(schema.get("unit").and_then(Json::as_str).unwrap_or_default());
+        unit.parse(text, self.fps).is_ok()
     }
 
     /// A value with one schema that is no table or list.

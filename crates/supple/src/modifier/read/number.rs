@@ -39,9 +39,18 @@ impl Range {
         }
     }
 
-    /// Whether nothing was said about bounds.
-    pub(super) fn is_any(&self) -> bool {
-        self.least.abs() >= FAR && self.most.abs() >= FAR
+    /// In few words, for a help text; nothing where nothing was said.
+    pub(super) fn note(&self, schema: &Json) -> String {
+        let said = |key: &str| schema.get(key).is_some();
+        // That a count is not negative goes without saying.
+        let counts = schema.get("type").is_some_and(|t| t == "integer") && self.least == 0.0;
+        match (said("maximum") || said("exclusiveMaximum"), counts) {
+            (true, _) if self.least > -FAR => self.to_string(),
+            (true, _) => format!("up to {}", self.most),
+            (false, false) if said("exclusiveMinimum") => format!("above {}", self.least),
+            (false, false) if said("minimum") => format!("{} or more", self.least),
+            (false, _) => String::new(),
+        }
     }
 
     pub(crate) fn contains(&self, x: f64) -> bool {

@@ -1,23 +1,12 @@
 //! Schemas of parameters: from the types of a capability to what readers, editors and help texts use.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
-use serde_json::{Map, Value as Json};
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, json_schema};
+use serde_json::{Map, Value as Json};
+
 use super::number::Range;
-use crate::modifier::Value;
-
-/// A number or the name of a track; what may follow a track may be turned while playing.
-impl JsonSchema for Value {
-    fn schema_name() -> Cow<'static, str> {
-        "Value".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["number", "string"], "live": true })
-    }
-}
 
 /// The schema of some parameters, in one piece. Units and bounds that are written at a list or map stand at its
 /// numbers; what is optional is not required instead of being null.
@@ -46,12 +35,11 @@ pub fn kinds<'k>(kinds: impl IntoIterator<Item = (&'k str, Schema)>) -> Schema {
         let kind = Json::from_iter([("type", "string"), ("const", name)]);
         if let Some(schema) = schema.as_object_mut() {
             schema.remove("$schema");
-            let keys = std::mem::take(&mut schema["properties"]);
-            let keys = keys.as_object().cloned().unwrap_or_default();
-            schema["properties"] = std::iter::once(("kind".to_owned(), kind))
-                .chain(keys)
-                .collect::<Map<_, _>>()
-                .into();
+            let own = schema.remove("properties");
+            let own = own.as_ref().and_then(Json::as_object).into_iter().flatten();
+            let own = own.map(|(key, part)| (key.clone(), part.clone()));
+            let keys: Map<_, _> = std::iter::once(("kind".to_owned(), kind)).chain(own).collect();
+            schema.insert("properties".to_owned(), keys.into());
             let required = schema.entry("required").or_insert_with(|| Json::Array(Vec::new()));
             if let Some(required) = required.as_array_mut() {
                 required.insert(0, "kind".into());
@@ -206,6 +194,40 @@ fn publish(schema: &mut Json, closed: bool) {
     }
 }
 
+/// A part of a schema, by its JSON pointer; anything goes where there is none.
+#[must_use]
+pub fn part(schema: &Schema, pointer: &str) -> Schema {
+    schema.pointer(pointer).and_then(|part| Schema::try_from(part.clone()).ok()).unwrap_or_default()
+}
+
+/// The schema of one kind, of a choice of [`kinds`].
+#[must_use]
+pub fn kind(schema: &Schema, word: &str) -> Option<Schema> {
+    let is_it = |part: &&Json| part.pointer("/properties/kind/const").is_some_and(|k| k == word);
+    let found = super::alternatives(schema.as_value()).into_iter().find(is_it)?;
+    Schema::try_from(found.clone()).ok()
+}
+
+/// The words of a choice of [`kinds`].
+#[must_use]
+pub fn kinds_of(schema: &Schema) -> Vec<&str> {
+    let parts = super::alternatives(schema.as_value()).into_iter();
+    parts.filter_map(|part| part.pointer("/properties/kind/const")?.as_str()).collect()
+}
+
+/// The parameter at a path of keys with points between (`tool.capsule.half`), in whichever alternative it is.
+#[must_use]
+pub fn key<'s>(schema: &'s Schema, path: &'s str) -> Option<Key<'s>> {
+    let found = path.split('.').try_fold(schema.as_value(), find)?;
+    Some(Key::of(path, found))
+}
+
+fn find<'s>(schema: &'s Json, key: &str) -> Option<&'s Json> {
+    let own = schema.get("properties").and_then(|keys| keys.get(key));
+    let parts = ["oneOf", "anyOf", "allOf"].iter().filter_map(|k| schema.get(k)?.as_array());
+    own.or_else(|| parts.flatten().find_map(|part| find(part, key)))
+}
+
 /// One parameter, as a help text or a panel shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key<'s> {
@@ -238,21 +260,27 @@ pub fn keys(schema: &Schema) -> Vec<Key<'_>> {
 impl<'s> Key<'s> {
     fn of(name: &'s str, schema: &'s Json) -> Self {
         let text = |key: &str| schema.get(key).and_then(Json::as_str).unwrap_or_default();
-        let description = text("description").replace('\n', " ");
-        // The default stands beside it.
-        let without = description.split("Default:").next().unwrap_or_default();
         let default = schema.get("default").map(shown).unwrap_or_default();
         let words = super::words(schema);
-        let range = Range::of(schema);
-        let allowed = match range.is_any() {
-            _ if !words.is_empty() => words.join(", "),
-            true => String::new(),
-            false => range.to_string(),
-        };
-        let description = without.trim().trim_end_matches('.').to_owned();
+        let note = || Range::of(schema).note(schema);
+        let allowed = if words.is_empty() { note() } else { words.join(", ") };
+        let description = meaning(text("description"));
         let unit = text("unit");
         Self { name, description, unit, default, allowed, required: false, schema }
     }
+}
+
+/// The sentences of a doc comment but for those about the default, which stands beside them; without marks and links.
+fn meaning(doc: &str) -> String {
+    let mut text = doc.replace('\n', " ").replace('`', "");
+    while let Some((start, end)) = text.find("](").zip(text.find(')')).filter(|(s, e)| s < e) {
+        text.replace_range(start..=end, "");
+        text = text.replacen('[', "", 1);
+    }
+    let words = |sentence: &str| sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    let about_default = |s: &&str| s.contains("Default:") || s.contains("by default");
+    let sentences = text.split_inclusive(". ").filter(|s| !about_default(s)).map(words);
+    sentences.collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
 }
 
 /// A default as a document or a command line would write it.

@@ -6,7 +6,7 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::scene::{Track, Value};
+use crate::modifier::{Track, Value};
 
 /// One parameter of every kind there is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,8 @@ struct Params {
     weights: BTreeMap<String, Value>,
     /// A clip.
     clip: Clip,
+    /// A solid.
+    solid: Option<Solid>,
     /// Turned or not.
     turned: bool,
     #[serde(flatten)]
@@ -137,6 +139,13 @@ struct Inner2 {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+enum Solid {
+    File(#[schemars(extend("format" = "file"))] String),
+    Spacing(#[schemars(extend("unit" = "m"))] f64),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
 enum Clip {
     Index(u32),
     Name(String),
@@ -157,6 +166,7 @@ impl Default for Params {
             motion: Motion::Still,
             weights: BTreeMap::new(),
             clip: Clip::Index(0),
+            solid: None,
             turned: false,
             inner: Inner::default(),
             parts: Vec::new(),
@@ -198,6 +208,7 @@ fn everything_is_read() {
         motion = { kind = "swing", angle = "0.25 turn" }
         weights = { smile = 0.5, "a b" = "-50 %" }
         clip = "Run"
+        solid = "2 cm"
         turned = true
         share = 1
         file = "a.ply"
@@ -227,6 +238,7 @@ fn everything_is_read() {
             .map(|(k, v)| (k.to_owned(), Value::Number(v)))
             .into(),
         clip: Clip::Name("Run".to_owned()),
+        solid: Some(Solid::Spacing(0.02)),
         turned: true,
         inner: Inner { share: 1.0, file: Some("a.ply".to_owned()) },
         parts: vec![
@@ -240,6 +252,9 @@ fn everything_is_read() {
     assert_eq!(fall.motion, Motion::Fall(Inner2 { velocity: [0.0, 0.5, 0.0] }));
     assert_eq!(read("tool = \"sphere\"").unwrap().tool, Tool::Sphere);
     assert_eq!(read("clip = 2").unwrap().clip, Clip::Index(2));
+    let solid = |text: &str| read(&format!("solid = {text}")).unwrap().solid;
+    assert_eq!(solid("\"a.ply\""), Some(Solid::File("a.ply".to_owned())));
+    assert_eq!(solid("3"), Some(Solid::Spacing(3.0)));
 }
 
 #[test]
@@ -380,9 +395,35 @@ fn the_help_says_meaning_unit_range_and_default() {
     );
     assert!(is_live(&schema, "pull") && is_live(&schema, "weights"), "what can follow tracks");
     assert!(!is_live(&schema, "count") && !is_live(&schema, "nothing"), "one does not say so");
+    assert_eq!(line("roughness"), "  roughness  How rough, if it is [above 0]");
+    assert_eq!(line("count"), "  count      How many [between 1 and 12] [default: 3]");
     let part = super::schema::<Part>();
     let radius = keys(&part).into_iter().find(|k| k.name == "radius").unwrap();
     assert!(radius.required && radius.unit == "m", "{radius:?}");
+}
+
+#[test]
+fn a_doc_comment_becomes_a_line_of_help() {
+    #[derive(JsonSchema)]
+    struct Documented {
+        /// Share of it, 0 to 1; see [`Params`](super::Params), and
+        /// `length`. 1 by default, which is much. More of it. Default: 3.
+        _share: f32,
+    }
+    let schema = schema::<Documented>();
+    let key = key(&schema, "_share").unwrap();
+    assert_eq!(key.description, "Share of it, 0 to 1; see Params, and length. More of it");
+}
+
+#[test]
+fn keys_inside_others_are_found() {
+    let schema = schema::<Params>();
+    assert_eq!(key(&schema, "tool.capsule.half").unwrap().unit, "");
+    let angle = key(&schema, "motion.angle").unwrap();
+    assert_eq!((angle.unit, angle.allowed.as_str()), ("deg", "between 0 and 180"));
+    assert!(key(&schema, "tool.cylinder").is_none(), "there is none");
+    let motion = part(&schema, "/properties/motion");
+    assert!(kind(&motion, "swing").is_some() && kind(&motion, "jump").is_none(), "by its word");
 }
 
 #[test]

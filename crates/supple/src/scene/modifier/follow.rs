@@ -37,23 +37,27 @@
 //! ```
 
 use glam::{DAffine3, DVec3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Carried, Moment};
 use crate::Run;
-use crate::scene::document::{Range, Table};
-use crate::scene::{Problem, Unit, Value};
+use crate::scene::Value;
 use crate::spring::{Mass, Spring};
 
 /// How the body trails.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Params {
     /// How fast the spring swings, in hertz: low is sluggish, high follows closely. Default: 2.
+    #[schemars(range(min = 1e-3, max = 1e4), extend("unit" = "Hz"))]
     pub frequency: Value,
     /// 0 swings for ever, 1 comes to rest without overshooting. Default: 0.3.
+    #[schemars(range(min = 0.0, max = 1e3))]
     pub damping: Value,
     /// What pulls on the mass, in scene units a second squared. Default: nothing, so that a body at
     /// rest stays where its artist put it.
+    #[schemars(extend("unit" = "m/s2"))]
     pub gravity: [Value; 3],
 }
 
@@ -72,23 +76,6 @@ impl Default for Params {
 pub struct Memory(Mass);
 
 impl Params {
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "frequency", "damping", "gravity"])?;
-        let default = Self::default();
-        let frequencies = Range { least: 1e-3, most: 1e4 };
-        let ratios = Range { least: 0.0, most: 1e3 };
-        let value = |key: &str, unit, range, default| {
-            table.get(key).map_or(Ok(default), |f| f.value(unit, range))
-        };
-        let gravity = table.get("gravity");
-        Ok(Self {
-            frequency: value("frequency", Unit("Hz"), frequencies, default.frequency)?,
-            damping: value("damping", Unit(""), ratios, default.damping)?,
-            gravity: gravity
-                .map_or(Ok(default.gravity), |f| f.values3(Unit("m/s2"), Range::ANY))?,
-        })
-    }
-
     pub(super) fn begin(&self, centroid: DVec3) -> Memory {
         Memory(Mass::at_rest(centroid))
     }

@@ -29,14 +29,17 @@ pub mod sculpt;
 pub mod secondary;
 pub mod skinning;
 
+use std::sync::LazyLock;
+
 use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
+use schemars::Schema;
 use serde::{Deserialize, Serialize};
 
-use super::document::Table;
+use super::document::Place;
 use super::{Problem, Source, Tracks};
 use crate::Run;
 use crate::mesh::TriMesh;
-use crate::modifier::{AnyState, Kind};
+use crate::modifier::{AnyState, Registry, read};
 use crate::rig::{Body, Pose};
 use crate::secondary::{Flesh, Report, State};
 
@@ -62,6 +65,21 @@ pub enum Modifier {
     /// Whatever a registry knows by this kind.
     #[serde(untagged)]
     Open(open::Entry),
+}
+
+/// The kinds there are, those of the registry among them, with their schemas.
+pub(super) fn kinds(registry: &Registry) -> Vec<(&'static str, Schema)> {
+    static OWN: LazyLock<[(&str, Schema); 6]> = LazyLock::new(|| {
+        [
+            ("place", read::schema::<place::Params>()),
+            ("morph", read::schema::<morph::Params>()),
+            ("follow", read::schema::<follow::Params>()),
+            ("sculpt", read::schema::<sculpt::Params>()),
+            ("secondary", read::schema::<secondary::Params>()),
+            ("skinning", read::schema::<skinning::Params>()),
+        ]
+    });
+    OWN.iter().cloned().chain(registry.iter().map(|kind| (kind.name, (kind.schema)()))).collect()
 }
 
 /// What a modifier remembers from tick to tick.
@@ -178,22 +196,14 @@ impl Modifier {
         }
     }
 
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        type Reader = fn(&Table<'_>) -> Result<Modifier, Problem>;
-        let kinds: [(&str, Reader); 6] = [
-            ("place", |t| place::Params::read(t).map(Self::Place)),
-            ("morph", |t| morph::Params::read(t).map(Self::Morph)),
-            ("follow", |t| follow::Params::read(t).map(Self::Follow)),
-            ("sculpt", |t| sculpt::Params::read(t).map(Self::Sculpt)),
-            ("secondary", |t| secondary::Params::read(t).map(Self::Secondary)),
-            ("skinning", |t| skinning::read(t).map(Self::Skinning)),
-        ];
-        let field = table.need("kind")?;
-        let registry = table.document.registry;
-        let open = |kind: &Kind| (kind.name, open::read as Reader);
-        let known: Vec<(&str, Reader)> =
-            kinds.into_iter().chain(registry.iter().map(open)).collect();
-        field.choice(&known)?(table)
+    /// What a schema cannot say.
+    pub(super) fn check_document(&self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
+        match self {
+            Self::Sculpt(params) => params.check_document(at),
+            Self::Secondary(params) => params.check_document(at),
+            Self::Open(entry) => entry.check_document(registry, at),
+            Self::Place(_) | Self::Morph(_) | Self::Follow(_) | Self::Skinning(_) => Ok(()),
+        }
     }
 
     /// Loads the files it names; what it holds afterwards needs none.

@@ -15,33 +15,24 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Moment;
+use crate::modifier::read::suggest;
 use crate::rig::{Body, Pose};
-use crate::scene::document::{Range, Table, suggest};
-use crate::scene::{Problem, Unit, Value};
+use crate::scene::Value;
 
 /// How much of each morph target.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Params {
     /// Weight of each target by name: 0 is the rest shape, 1 the target. A target without a name is
     /// called by its number, from 0.
+    #[schemars(extend("minimum" = -100, "maximum" = 100))]
     pub weights: BTreeMap<String, Value>,
 }
 
 impl Params {
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "weights"])?;
-        let weights = table.need("weights")?.table("weights = { target = 0.5 }")?;
-        let range = Range { least: -100.0, most: 100.0 };
-        let entry = |f: crate::scene::document::Field<'_>| {
-            let value = f.value(Unit(""), range)?;
-            Ok((f.key, value))
-        };
-        Ok(Self { weights: weights.entries().map(entry).collect::<Result<_, Problem>>()? })
-    }
-
     pub(super) fn check(&self, body: &Body) -> Result<(), String> {
         let names: Vec<String> = body.morphs.iter().map(name).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();

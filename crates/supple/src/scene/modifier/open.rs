@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Modifier;
+use crate::modifier::Registry;
 use crate::scene::Problem;
-use crate::scene::document::Table;
+use crate::scene::document::Place;
 
 /// A modifier as the document has it: checked by its kind, typed by its owner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,15 +16,11 @@ pub struct Entry {
     pub params: toml::Table,
 }
 
-pub(super) fn read(table: &Table<'_>) -> Result<Modifier, Problem> {
-    let kind = table.need("kind")?.text()?.to_owned();
-    read_params(table, &kind).map(|params| Modifier::Open(Entry { kind, params }))
-}
-
-/// The parameters of a kind, checked.
-fn read_params(table: &Table<'_>, kind: &str) -> Result<toml::Table, Problem> {
-    let Some(known) = table.document.registry.get(kind) else { return table.parse("kind") };
-    let params = table.checked("kind", &(known.schema)())?;
-    (known.check)(&params).map_err(|error| table.explain(&error))?;
-    Ok(params)
+impl Entry {
+    /// What only its owner can say.
+    pub(super) fn check_document(&self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
+        let check = registry.get(&self.kind).map(|kind| (kind.check)(&self.params));
+        let fix = format!("this {} cannot be read", self.kind);
+        check.unwrap_or(Ok(())).map_err(|error| at.wrong(error.message(), &fix))
+    }
 }

@@ -11,23 +11,30 @@
 //! ```
 
 use glam::{DAffine3, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Moment;
 use crate::Run;
-use crate::scene::document::{Range, Table};
-use crate::scene::{Placement, Problem, Unit, Value};
+use crate::scene::document::{Axes, axes};
+use crate::scene::{Placement, Value};
 
 /// Where the body is put, relative to where it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Params {
     /// How far to move, in scene units. Default: not at all.
+    #[schemars(extend("unit" = "m"))]
     pub translate: [Value; 3],
     /// How to turn about the x, then the y, then the z axis through `pivot`, in degrees. Default: 0.
+    #[schemars(extend("unit" = "deg"))]
     pub rotate: [Value; 3],
-    /// How much larger to make it along each axis, seen from `pivot`. Default: 1.
+    /// How much larger to make it, along all axes or along each, seen from `pivot`. Default: 1.
+    #[serde(deserialize_with = "axes")]
+    #[schemars(with = "Axes<Value>")]
     pub scale: [Value; 3],
     /// The point that turning and scaling leave where it is. Default: the origin.
+    #[schemars(extend("unit" = "m"))]
     pub pivot: [Value; 3],
 }
 
@@ -44,28 +51,6 @@ impl Default for Params {
 }
 
 impl Params {
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "translate", "rotate", "scale", "pivot"])?;
-        let default = Self::default();
-        let three = |key: &str, unit, default| {
-            table.get(key).map_or(Ok(default), |f| f.values3(unit, Range::ANY))
-        };
-        let scale = match table.get("scale") {
-            Some(field) if field.is_array() => field.values3(Unit(""), Range::ANY)?,
-            Some(field) => {
-                let value = field.value(Unit(""), Range::ANY)?;
-                [value.clone(), value.clone(), value]
-            }
-            None => default.scale,
-        };
-        Ok(Self {
-            translate: three("translate", Unit("m"), default.translate)?,
-            rotate: three("rotate", Unit("deg"), default.rotate)?,
-            scale,
-            pivot: three("pivot", Unit("m"), default.pivot)?,
-        })
-    }
-
     /// The map of space at a moment.
     #[must_use]
     pub fn affine(&self, moment: &Moment<'_>) -> DAffine3 {

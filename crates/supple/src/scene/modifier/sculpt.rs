@@ -36,48 +36,43 @@
 //! ```
 
 use glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadError, Moment};
 use crate::Run;
 use crate::mesh::{TriMesh, refine};
 use crate::rig::Body;
-use crate::scene::document::{Field, Range, Table};
-use crate::scene::{Problem, Source, Unit, Value};
+use crate::scene::document::Place;
+use crate::scene::{Problem, Source, Value};
 use crate::sculpt::{self, OnContact, Op, RefineError, ToolShape};
-
-/// Keys of edits under which a row of numbers is not a point: values and vertices.
-const ROWS: [&str; 3] = ["values", "inner", "outer"];
 
 /// How far the middle of an edge may land beside the middle of its ends, as a share of the body's size: a
 /// scene moves all vertices in every frame, so a body is refined less than one that is written once.
 const TOLERANCE: f32 = 2e-4;
 
-/// The words for what to do on a contact.
-const ON_CONTACT: [(&str, OnContact); 3] =
-    [("report", OnContact::Report), ("stop", OnContact::Stop), ("ignore", OnContact::Ignore)];
-
 /// Which edits, and how much of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Params {
     /// How much of the list is carried out: 0 is nothing, 1 all of it. Default: 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub amount: Value,
     /// Restore the volume exactly at the end; see [`sculpt::Params`]. Default: no.
     pub exact_volume: bool,
     /// What to do where parts of the surface meet: `report`, `stop` or `ignore`; see
     /// [`sculpt::OnContact`]. Default: report.
-    #[serde(default)]
     pub on_contact: OnContact,
     /// Name of painted vertex values, 0 to 1, that scale the blend of tools, points and strokes; see
     /// [`sculpt::Params`]. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "name"))]
     pub mask: Option<String>,
     /// Split triangles at rest wherever the edited shape needs them finer; for bodies that do not move
     /// otherwise. Default: no.
-    #[serde(default)]
     pub remesh: bool,
     /// The edits, in order. Default: none.
-    #[serde(rename = "op", default)]
+    #[serde(rename = "op")]
     pub ops: Vec<Op>,
 }
 
@@ -90,23 +85,16 @@ impl Default for Params {
 }
 
 impl Params {
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Problem> {
-        table.only(&["kind", "amount", "exact_volume", "on_contact", "mask", "remesh", "op"])?;
-        let default = Self::default();
-        let share = Range { least: 0.0, most: 1.0 };
-        let ops = table.need("op")?;
-        Ok(Self {
-            amount: table.get("amount").map_or(Ok(default.amount), |f| f.value(Unit(""), share))?,
-            exact_volume: table
-                .get("exact_volume")
-                .map_or(Ok(default.exact_volume), |f| f.flag())?,
-            on_contact: table
-                .get("on_contact")
-                .map_or(Ok(default.on_contact), |f| f.choice(&ON_CONTACT))?,
-            mask: table.get("mask").map(|f| f.name()).transpose()?,
-            remesh: table.get("remesh").map_or(Ok(default.remesh), |f| f.flag())?,
-            ops: ops.tables("[[asset.modifier.op]]")?.iter().map(read).collect::<Result<_, _>>()?,
-        })
+    pub(super) fn check_document(&self, at: Place<'_>) -> Result<(), Problem> {
+        at.need("op", "[[asset.modifier]]")?;
+        for (i, op) in self.ops.iter().enumerate() {
+            let wrong = |problem: sculpt::Problem| {
+                let what = format!("this {} cannot be carried out", op.name());
+                at.get("op").entry(i).wrong(&what, &problem.to_string())
+            };
+            op.check().map_err(wrong)?;
+        }
+        Ok(())
     }
 
     /// Puts meshes in the places of the names of tools.
@@ -178,41 +166,4 @@ impl Params {
             Err(error) => Some(format!("{error}; left out of this frame")),
         }
     }
-}
-
-/// Reads an edit of one kind.
-type Reader = fn(&Table<'_>) -> Result<Op, Problem>;
-
-/// Reads one edit.
-fn read(table: &Table<'_>) -> Result<Op, Problem> {
-    let kinds: [(&str, Reader); 8] = [
-        ("move", |t| t.parse("kind").map(Op::Move)),
-        ("points", |t| t.parse("kind").map(Op::Points)),
-        ("paint", |t| t.parse("kind").map(Op::Paint)),
-        ("stamp", |t| t.parse("kind").map(Op::Stamp)),
-        ("twist", |t| t.parse("kind").map(Op::Twist)),
-        ("bend", |t| t.parse("kind").map(Op::Bend)),
-        ("boundary", |t| t.parse("kind").map(Op::Boundary)),
-        ("curve", |t| t.parse("kind").map(Op::Curve)),
-    ];
-    let op = table.need("kind")?.choice(&kinds)?(table)?;
-    table.entries().try_for_each(|field| field.check_points(&ROWS))?;
-    if let (Op::Stamp(_), Some(tool)) = (&op, table.get("tool")) {
-        check_tool(&tool)?;
-    }
-    let what = || format!("this {} cannot be carried out", op.name());
-    op.check().map_err(|problem| table.wrong(&what(), &problem.to_string()))?;
-    Ok(op)
-}
-
-/// Refuses a tool whose file or model is not there.
-fn check_tool(tool: &Field<'_>) -> Result<(), Problem> {
-    let table = tool.table("tool = { file = \"tool.ply\" }")?;
-    if let Some(file) = table.get("file") {
-        file.file()?;
-    }
-    if let Some(zoo) = table.get("zoo") {
-        zoo.zoo()?;
-    }
-    Ok(())
 }

@@ -22,21 +22,8 @@
 //! ```
 
 use crate::rig::Body;
-use crate::scene::document::{Range, Table};
-use crate::scene::{Problem, Unit};
 
 pub use crate::skinning::Params;
-
-/// Reads `step`, the largest turn corrected at once, and `weights`, the painted field.
-pub(super) fn read(table: &Table<'_>) -> Result<Params, Problem> {
-    table.only(&["kind", "step", "weights"])?;
-    let default = Params::default();
-    let steps = Range { least: 1.0, most: 90.0 };
-    Ok(Params {
-        step_degrees: table.number_or("step", Unit("deg"), steps, default.step_degrees)?,
-        weights: table.get("weights").map(|f| f.text().map(str::to_owned)).transpose()?,
-    })
-}
 
 /// What else can be wrong is found when the body is prepared.
 pub(super) fn check(body: &Body) -> Result<(), String> {
