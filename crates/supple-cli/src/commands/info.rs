@@ -151,7 +151,6 @@ fn count(asset: &Asset) -> Info {
     }
 }
 
-/// Names of all attributes, per vertex and per corner, in order of first appearance.
 /// The names of all morph targets, each once, in the order of the file.
 fn morph_names(meshes: &[supple::TriMesh]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
@@ -163,6 +162,7 @@ fn morph_names(meshes: &[supple::TriMesh]) -> Vec<String> {
     names
 }
 
+/// Names of all attributes, per vertex and per corner, in order of first appearance.
 fn attribute_names(asset: &Asset) -> Vec<String> {
     let of_meshes = asset.meshes.iter().flat_map(|mesh| {
         let corners = mesh.corners.iter().map(|corner| &corner.name);
