@@ -460,3 +460,30 @@ fn blend_says_what_is_wrong() {
     let text = wrong(&["a.obj", "b.obj", "-o", "o.glb"]);
     assert!(text.contains("--weights"), "{text}");
 }
+
+#[test]
+fn blend_plays_morph_targets_and_writes_correctives() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    zoo(folder, "morph-bar", "400", "bar.glb");
+    let told = json(folder, &["blend", "bar.glb", "--weights", "curl=0.5", "-o", "half.glb"]);
+    assert!(told["held_vertices"].as_u64().unwrap() > 4, "its left end: {told}");
+    assert!(told["volume_error"].as_f64().unwrap().abs() < 0.01, "{told}");
+    let played = json(folder, &["blend", "bar.glb", "--fps", "4", "-o", "played.glb"]);
+    assert_eq!(played["frames"], 9, "its clip: {played}");
+    let engine = |between: &str| {
+        let out = format!("engine{between}.glb");
+        let told = json(
+            folder,
+            &["blend", "bar.glb", "--as", "correctives", "--between", between, "-o", &out],
+        );
+        let info = json(folder, &["info", &out]);
+        assert_eq!(info["clips"].as_array().map(Vec::len), Some(2), "clips stay: {info}");
+        told["correctives_error_rel_diagonal"].as_f64().unwrap()
+    };
+    let (few, many) = (engine("2"), engine("5"));
+    // Straight lines between twice as many points are four times as near.
+    assert!(many < 0.02 && many < 0.4 * few, "{few} {many}");
+    let text = error(folder, &["blend", "bar.glb", "--weights", "smile=1", "-o", "x.glb"]);
+    assert!(text.contains("curl, wring"), "{text}");
+}

@@ -12,7 +12,9 @@ use supple::blendshape::obstacle::{Obstacle, Pose, Solid};
 use supple::blendshape::rigid::Rigid;
 use supple::blendshape::{History, Hold, Params, Shapes, Solver};
 use supple::io::{self, ReadOptions};
-use supple::mesh::TetMesh;
+use supple::mesh::{TetMesh, volume};
+use supple::player::Player;
+use supple::scene::{Folder, Scene};
 
 /// Nodes and tets of a Gmsh 2.2 file of tets alone.
 fn tets(path: &Path) -> TetMesh {
@@ -152,4 +154,82 @@ fn the_contact_of_another_program_is_met() {
     let off = off / solver.diagonal();
     assert!(off < 5e-3, "{off}: {:?}", last.report);
     assert!(last.report.contacts.abs_diff(7) <= 3, "{:?}", last.report);
+}
+
+/// Two bars in a scene: one is blended, the other moves along straight lines.
+const SCENE: &str = r#"
+supple = 1
+[time]
+end = "2 s"
+fps = 24
+[[asset]]
+name = "springs"
+zoo = "morph-bar"
+triangles = 700
+[asset.motion]
+kind = "keyframes"
+clip = "curl"
+[[asset.modifier]]
+kind = "blendshape"
+[[asset]]
+name = "linear"
+zoo = "morph-bar"
+triangles = 700
+[asset.motion]
+kind = "keyframes"
+clip = "curl"
+"#;
+
+fn play(text: &str) -> Player {
+    let scene = Scene::parse(text, None).unwrap_or_else(|p| panic!("{p}"));
+    let here = Path::new(".");
+    Player::open(&scene, &Folder::new(here), &Run::default()).unwrap_or_else(|e| panic!("{e}")).0
+}
+
+#[test]
+fn a_scene_blends_and_seeks() {
+    let run = Run::default();
+    let mut player = play(SCENE);
+    let volumes = |player: &mut Player, i: u32| {
+        let frame = player.frame(i, &run).expect("nobody cancels");
+        let mesh =
+            supple::zoo::build("morph-bar", &supple::zoo::Size { triangles: Some(700) }, &run);
+        let triangles = mesh.expect("there is one").meshes.swap_remove(0).triangles;
+        let bits: Vec<u32> =
+            frame.bodies[0].positions.iter().flat_map(|p| p.to_array().map(f32::to_bits)).collect();
+        ([0, 1].map(|b| volume::volume(&frame.bodies[b].positions, &triangles, &run)), bits)
+    };
+    let (rest, _) = volumes(&mut player, 0);
+    let (half, bits) = volumes(&mut player, 18);
+    assert!((half[0] / rest[0] - 1.0).abs() < 0.01, "springs: {} of {}", half[0], rest[0]);
+    assert!(half[1] / rest[1] < 0.93, "linear: {} of {}", half[1], rest[1]);
+    volumes(&mut player, 40);
+    assert_eq!(volumes(&mut player, 18).1, bits, "after going on and back");
+    assert_eq!(volumes(&mut play(SCENE), 18).1, bits, "straight there");
+}
+
+#[test]
+fn a_scene_says_what_is_wrong() {
+    for (from, to, said) in [
+        ("kind = \"blendshape\"", "kind = \"blendshape\"\nmorphs = { smile = 1 }", "smile"),
+        ("kind = \"blendshape\"", "kind = \"blendshape\"\nrate = 7", "7"),
+        ("kind = \"blendshape\"", "kind = \"blendshape\"\nstiffness = \"bone\"", "bone"),
+        (
+            "kind = \"blendshape\"",
+            "kind = \"blendshape\"\ntargets = [{ zoo = \"ball\" }]\nweights = [1]",
+            "vertices",
+        ),
+    ] {
+        let text = SCENE.replacen(from, to, 1);
+        let error = match Scene::parse(&text, None) {
+            Err(problem) => problem.to_string(),
+            Ok(scene) => {
+                match Player::open(&scene, &Folder::new(Path::new(".")), &Run::default()) {
+                    Err(error) => error.to_string(),
+                    Ok(_) => panic!("{to} should have been refused"),
+                }
+            }
+        };
+        assert!(error.contains(said), "{to}: {error}");
+    }
 }

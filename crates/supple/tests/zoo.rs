@@ -309,6 +309,7 @@ fn every_model_has_the_same_bits_everywhere() {
         ("hand", "d764e717cb13e2f8"),
         ("head", "124b040dc8bc4607"),
         ("jelly", "8dc6284711775085"),
+        ("morph-bar", "ea7716c305739487"),
         ("plane", "b53d93add439d23f"),
         ("rigged-bar", "627550c239a84e7b"),
         ("rope", "3cafd995c5a02cb8"),

@@ -53,6 +53,8 @@ struct Info {
     skins: usize,
     joints: usize,
     morph_targets: usize,
+    /// Names of the morph targets, each once.
+    morph_names: Vec<String>,
     animations: usize,
     clips: Vec<Clip>,
     /// Pairs of triangles, as far as they were counted.
@@ -138,6 +140,7 @@ fn count(asset: &Asset) -> Info {
         skins: asset.skins.len(),
         joints: asset.skins.iter().map(|skin| skin.joints.len()).sum(),
         morph_targets: meshes.iter().map(|mesh| mesh.morphs.len()).sum(),
+        morph_names: morph_names(meshes),
         animations: asset.clips.len(),
         clips: asset
             .clips
@@ -146,6 +149,17 @@ fn count(asset: &Asset) -> Info {
             .collect(),
         ..Info::default()
     }
+}
+
+/// The names of all morph targets, each once, in the order of the file.
+fn morph_names(meshes: &[supple::TriMesh]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for morph in meshes.iter().flat_map(|mesh| &mesh.morphs) {
+        if !morph.name.is_empty() && !names.contains(&morph.name) {
+            names.push(morph.name.clone());
+        }
+    }
+    names
 }
 
 /// Names of all attributes, per vertex and per corner, in order of first appearance.
@@ -198,7 +212,9 @@ fn print(file: &str, info: &Info) {
     let names: Vec<_> = info.attributes.iter().map(|name| shell::shown(name)).collect();
     line("attributes", or_none(names.join(", ")));
     line("skins", format!("{} ({} joints)", info.skins, info.joints));
-    line("morph targets", info.morph_targets.to_string());
+    let names = info.morph_names.iter().map(|n| shell::shown(n)).collect::<Vec<_>>().join(", ");
+    let named = if names.is_empty() { String::new() } else { format!(": {names}") };
+    line("morph targets", format!("{}{named}", info.morph_targets));
     let told = |clip: &Clip| format!("{} ({:.2} s)", shell::shown(&clip.name), clip.seconds);
     let clips: Vec<_> = info.clips.iter().map(told).collect();
     line("animations", or_none(clips.join(", ")));
