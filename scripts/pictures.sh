@@ -106,6 +106,16 @@ picture remesh 1200x460 "${remesh[@]}"
 softness=("$work/cow.glb" --field softness --from 1,0.1,0.5)
 picture softness 1200x460 "${softness[@]}"
 
+# Bodies moved from inside, coloured by where they contract.
+inside=(--field contraction --sheet 4 --columns 4)
+picture procdef-jellyfish 300x400 scenes/procdef-jellyfish.toml "${inside[@]}" --frames 0..90
+picture procdef-worm 400x240 scenes/procdef-worm.toml "${inside[@]}" --from 0.2,0.5,1
+picture procdef-heart 300x320 scenes/procdef-heart.toml "${inside[@]}" --frames 24..48
+picture procdef-bowel 300x320 scenes/procdef-bowel.toml "${inside[@]}" --frames 48..72
+picture procdef-eel 400x240 scenes/procdef-eel.toml "${inside[@]}" --from 0.1,1,0.3
+picture procdef-snail 400x240 scenes/procdef-snail.toml "${inside[@]}" --frames 10..44 --from 0.3,0.3,1
+picture procdef-bar 300x320 scenes/procdef-bar.toml "${inside[@]}" --from 0.2,0.2,1
+
 # Smoke.
 smoke smoke-wake 1280x620 wake --rows 120 --columns 320 --dt 0.05
 smoke smoke-abc 800x800 abc --rows 250 --columns 200 --dt 0.05

@@ -166,8 +166,8 @@ pub struct Params {
     pub holds: Vec<Hold>,
     /// How stiff the body is: passes of matching a tick.
     pub passes: Passes,
-    /// How fast what is not rigid motion dies away.
-    #[schemars(range(min = 0.0, max = 1000.0), extend("unit" = "1/s", "live" = true))]
+    /// How fast what is not rigid motion dies away, per second.
+    #[schemars(range(min = 0.0, max = 1000.0), extend("live" = true))]
     pub damping: f64,
     /// Gravity.
     #[schemars(extend("unit" = "m/s²", "live" = true))]
