@@ -1,9 +1,8 @@
 //! Sound files, small, one of each thing a format knows.
 
-use glam::{DVec3, Mat4, Quat, Vec2, Vec3};
+use glam::{Mat4, Quat, Vec2, Vec3};
 
 use crate::asset::{Image, Material};
-use crate::flow::dataset::{Array, CellType, Cells, Centering, Dataset, Grid};
 use crate::mesh::attribute::{NORMAL, UV};
 use crate::mesh::{CornerAttribute, Group, MorphTarget, SkinWeights, TriMesh, Values};
 use crate::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
@@ -87,74 +86,6 @@ pub(super) fn vtk() -> Vec<Vec<u8>> {
         binary.extend(i.to_be_bytes());
     }
     vec![text.to_vec(), binary]
-}
-
-/// A tetrahedron and a polyhedron, and a lattice, with values of points and cells.
-fn datasets() -> [Dataset; 2] {
-    let points = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].to_vec();
-    let mut cells = Cells::default();
-    cells.push(CellType::Tetra, &[0, 1, 2, 3], &[]);
-    let faces: [&[u32]; 4] = [&[0, 1, 2], &[0, 1, 3], &[1, 2, 3], &[0, 2, 3]];
-    cells.push(CellType::Polyhedron, &[0, 1, 2, 3], &faces);
-    let lattice = Grid::Rectilinear { x: vec![0.0, 1.0], y: vec![0.0, 2.0], z: vec![1.0] };
-    [Grid::Unstructured { points, cells }, lattice].map(|grid| {
-        let (points, cells) = (grid.point_count(), grid.cell_count());
-        let arrays = vec![
-            Array::new("velocity", 3, Centering::Point, vec![0.5; 3 * points]),
-            Array::new("p", 1, Centering::Cell, vec![1.5; cells]),
-        ];
-        Dataset { time: Some(0.5), ..Dataset::new(grid, arrays) }
-    })
-}
-
-pub(super) fn vtk_xml() -> Vec<Vec<u8>> {
-    let text = b"<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\">\n\
-        <ImageData WholeExtent=\"1 2 0 1 0 0\" Origin=\"0 0 0\" Spacing=\"1 0.5 1\">\n\
-        <Piece Extent=\"1 2 0 1 0 0\"><PointData><DataArray type=\"Float32\" Name=\"u\" NumberOfComponents=\"2\">\n\
-        1 2 3 4 5 6 7 8</DataArray><DataArray type=\"UInt8\" Name=\"s\" format=\"binary\">BAAAAAECAwQ=</DataArray>\n\
-        </PointData></Piece></ImageData></VTKFile>\n";
-    let mut all = vec![text.to_vec()];
-    all.extend(datasets().iter().map(|d| written(|out| io::vtk_xml::write(d, out))));
-    all
-}
-
-pub(super) fn vtk_flow() -> Vec<Vec<u8>> {
-    let lattice = b"# vtk DataFile Version 2.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 2 1\n\
-        ORIGIN 0 0 0\nSPACING 1 1 1\nFIELD FieldData 1\nTIME 1 1 double\n2.5\nPOINT_DATA 4\nVECTORS u float\n\
-        1 0 0 2 0 0 3 0 0 4 0 0\nSCALARS s int 1\nLOOKUP_TABLE default\n1 2 3 4\n";
-    let cells = b"# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n\
-        0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 3 7\nOFFSETS vtktypeint64\n0 4 7\nCONNECTIVITY vtktypeint64\n0 1 2 3 0 1 2\n\
-        CELL_TYPES 2\n10\n5\nCELL_DATA 2\nFIELD f 1\nw 3 2 float\n1 2 3 4 5 6\n";
-    vec![lattice.to_vec(), cells.to_vec()]
-}
-
-pub(super) fn netcdf() -> Vec<Vec<u8>> {
-    let classic = include_bytes!("../../../../fuzz/corpus/netcdf/classic.nc");
-    let four = include_bytes!("../../../../fuzz/corpus/netcdf/four.nc");
-    vec![classic.to_vec(), four.to_vec()]
-}
-
-pub(super) fn amira() -> Vec<Vec<u8>> {
-    let text = b"# AmiraMesh 3D ASCII 2.0\ndefine Lattice 2 2 1\nParameters {\n    BoundingBox 0 1 0 1 0 1,\n    \
-        CoordType \"uniform\"\n}\nLattice { float[2] v } @1\n@1\n1 2 3 4 5 6 7 8\n";
-    let axes = b"# AmiraMesh 3D ASCII 2.0\ndefine Lattice 2 1 1\nParameters {\n    CoordType \"rectilinear\"\n}\n\
-        Lattice { double v } @1\nCoordinates { float xyz } @2\n@1\n1 2\n@2\n0 1\n0\n0\n";
-    vec![text.to_vec(), axes.to_vec()]
-}
-
-pub(super) fn nrrd() -> Vec<Vec<u8>> {
-    let text = b"NRRD0004\ntype: float\ndimension: 3\nspace dimension: 2\nsizes: 2 2 2\nspace directions: none \
-        (0.5,0) (0,0.25)\nkinds: 2-vector space space\nencoding: ascii\nspace origin: (-1,2)\n\n1 2 3 4 5 6 7 8\n";
-    let raw = b"NRRD0001\ntype: uchar\ndimension: 2\nsizes: 2 2\nspacings: 1 2\nendian: big\nencoding: raw\n\nabcd";
-    vec![text.to_vec(), raw.to_vec()]
-}
-
-pub(super) fn piv() -> Vec<Vec<u8>> {
-    let insight =
-        b"TITLE=\"a\" VARIABLES=\"X mm\", \"Y mm\", \"U m/s\", \"V m/s\", \"CHC\", ZONE I=2, J=2\n\
-        1, -1, 0.5, 0.25, 1\n2, -1, 9, 9, -1\n1, -2, 3, 4, 2\n2, -2, 5, 6, 1\n";
-    let davis = b"#DaVis 8.3 2D-vector \"mm\" \"m/s\"\n0,5\t1,0\t0,25\t-1,5\n1,5\t1,0\t0\t0\n";
-    vec![insight.to_vec(), davis.to_vec()]
 }
 
 /// A skinned, morphed, animated, painted, textured mesh, twice over.
