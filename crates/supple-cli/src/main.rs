@@ -35,6 +35,7 @@ fn run(command: Command, shell: &Shell) -> anyhow::Result<ExitCode> {
         Command::Bake(args) => commands::bake::run(&args, shell),
         Command::Deform(args) => commands::deform::run(&args, shell),
         Command::Remesh(args) => commands::remesh::run(&args, shell),
+        Command::Tetrahedralize(args) => commands::tetrahedralize::run(&args, shell),
         Command::Skin(args) => commands::skin::run(&args, shell),
         Command::Blend(args) => commands::blend::run(&args, shell),
         Command::Smoke(args) => commands::smoke::run(&args, shell),

@@ -5,13 +5,15 @@ use std::path::Path;
 use supple::Asset;
 use supple::flow::dataset::{Dataset, Select};
 use supple::io::{
-    Malformed, amira, gltf, netcdf, nrrd, obj, off, piv, ply, stl, uri, vtk, vtk_xml,
+    Malformed, amira, gltf, gmsh, medit, netcdf, nrrd, obj, off, piv, ply, stl, tetgen, uri, vtk,
+    vtk_xml,
 };
+use supple::mesh::TetMesh;
 use supple::scene::{RigidPath, Scene};
 
-const TARGETS: [&str; 14] = [
+const TARGETS: [&str; 17] = [
     "obj", "ply", "stl", "off", "vtk", "gltf", "scene", "path", "vtk_xml", "vtk_flow", "netcdf",
-    "amira", "nrrd", "piv",
+    "amira", "nrrd", "piv", "gmsh", "medit", "tetgen",
 ];
 
 /// Does what the fuzz target does; the words of the refusal if the reader refuses.
@@ -29,6 +31,13 @@ fn run(target: &str, bytes: &[u8]) -> Result<(), String> {
         "nrrd" => fitting(nrrd::read(bytes, Select::All, &vtk_xml::no_files)),
         "piv" => fitting(piv::read(bytes, Select::All)),
         "amira" => fitting(amira::read(bytes, Select::All)),
+        "gmsh" => oriented(gmsh::read(bytes, warnings)),
+        "medit" => oriented(medit::read(bytes, warnings)),
+        "tetgen" => {
+            let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+            let ele = bytes.get(end + 1..).unwrap_or_default();
+            oriented(tetgen::read(&bytes[..end], ele, warnings))
+        }
         "gltf" => sound(gltf::read(bytes, &uri::no_folder, warnings)),
         "scene" => {
             let scene = Scene::parse(&String::from_utf8_lossy(bytes), None).map_err(|e| e.what)?;
@@ -43,6 +52,15 @@ fn run(target: &str, bytes: &[u8]) -> Result<(), String> {
         }
         _ => panic!("no reader for {target}"),
     }
+}
+
+fn oriented(result: Result<TetMesh, Malformed>) -> Result<(), String> {
+    let mesh = result.map_err(|error| {
+        assert!(!error.fix.is_empty(), "{error}");
+        error.to_string()
+    })?;
+    assert!((0..mesh.tets.len()).all(|t| mesh.volume_of(t) > 0.0), "what is read is sound");
+    Ok(())
 }
 
 fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {

@@ -14,6 +14,7 @@ mod secondary;
 mod skinning;
 mod smoke;
 mod smoke_mesh;
+mod tetrahedralize;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -155,6 +156,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
     let all: &[(&str, Rows)] = &[
         ("mesh", mesh::run),
+        ("mesh", tetrahedralize::run),
         ("sculpt", sculpt::run),
         ("sculpt", remesh::run),
         ("secondary", secondary::run),

@@ -29,6 +29,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    if io::is_tets(&args.input) || io::TetFormat::of(&args.output).is_some() {
+        return super::tetrahedralize::convert(&args.input, &args.output, shell);
+    }
     let mut asset = super::read(&args.input, shell)?;
     io::check_output(&args.output)?;
     let had_triangles = asset.meshes.iter().any(|mesh| !mesh.triangles.is_empty());

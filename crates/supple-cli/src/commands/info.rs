@@ -9,7 +9,7 @@ use supple::mesh::adjacency::{self, Topology};
 use supple::mesh::intersect::{Count, count_self_intersections};
 use supple::mesh::measure::{Bounds, area};
 use supple::mesh::volume::volume;
-use supple::{Asset, TriMesh};
+use supple::{Asset, TriMesh, io};
 
 use crate::shell::{self, Shell};
 
@@ -82,6 +82,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         super::flow::info(&args.files, &args.flow, shell)?;
         return Ok(ExitCode::SUCCESS);
     };
+    if io::is_tets(file) {
+        return super::tetrahedralize::info(file, shell);
+    }
     if recording::is_flow(file) {
         super::flow::info(&args.files, &args.flow, shell)?;
         return Ok(ExitCode::SUCCESS);

@@ -16,6 +16,7 @@ pub(crate) mod render;
 pub(crate) mod schema;
 pub(crate) mod skin;
 pub(crate) mod smoke;
+pub(crate) mod tetrahedralize;
 pub(crate) mod zoo;
 
 use std::path::Path;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Bake(bake::Args),
     Deform(deform::Args),
     Remesh(remesh::Args),
+    Tetrahedralize(tetrahedralize::Args),
     Skin(skin::Args),
     Blend(blend::Args),
     Smoke(smoke::Args),

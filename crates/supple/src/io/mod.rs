@@ -1,5 +1,7 @@
 //! Files: one module a format, one [`read`] and one [`write`](write()) for all of them.
 //!
+//! Bodies of tets come in by [`read_tets`] and go out by [`write_tets`](write_tets()).
+//!
 //! Recorded flows come in by [`Recording::open`](crate::flow::recording::Recording::open), through the same folder.
 //!
 //! A reader works on bytes and returns an [`Asset`](crate::Asset) with warnings, or a [`Malformed`]
@@ -8,9 +10,11 @@
 
 pub mod amira;
 pub mod gltf;
+pub mod gmsh;
 pub mod gzip;
 pub mod makehuman;
 pub mod mdd;
+pub mod medit;
 pub mod netcdf;
 pub mod nrrd;
 pub mod obj;
@@ -21,9 +25,12 @@ pub mod piv;
 pub mod ply;
 pub mod stl;
 pub mod take;
+pub mod tetgen;
+pub mod tets;
 pub mod uri;
 pub mod usd;
 pub mod vtk;
+pub mod vtk_tets;
 pub mod vtk_xml;
 pub mod vtp;
 
@@ -43,3 +50,4 @@ use finish::{finish, finish_cloud};
 pub use inputs::{check_output, protect_inputs};
 pub use save::{Temporary, discard_unfinished, save};
 pub use take::Take;
+pub use tets::{LoadedTets, TetFormat, is_tets, read_tets, write_tets};

@@ -3,6 +3,7 @@
 pub mod adjacency;
 pub mod attribute;
 pub mod bvh;
+pub mod embedding;
 pub mod exact_volume;
 pub mod geodesic;
 pub mod intersect;

@@ -63,9 +63,7 @@ pub enum SourceError {
 ///
 /// [`SourceError`] if there is no such file, or it cannot be read.
 pub fn load_tets(file: &str, folder: &Folder<'_>) -> Result<TetMesh, SourceError> {
-    folder.resolve(file)?;
-    let fix = "tetrahedral meshes are not read yet: give a spacing, such as tets = 0.05".to_owned();
-    Err(SourceError::Unknown { what: file.to_owned(), fix })
+    Ok(io::read_tets(&folder.resolve(file)?)?.mesh)
 }
 
 /// Fills a closed surface with tetrahedra whose edges are about as long as `spacing`.

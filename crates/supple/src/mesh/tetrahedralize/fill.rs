@@ -140,15 +140,19 @@ pub fn fill(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<Filled,
 /// What was asked for, or the mean edge.
 fn spacing_of(surface: &TriMesh, params: &Params) -> Result<f32, Error> {
     if let Some(spacing) = params.spacing {
-        let is_length = spacing.is_normal() && spacing > 0.0;
-        return if is_length { Ok(spacing) } else { Err(Error::Spacing { spacing }) };
+        return if is_length(spacing) { Ok(spacing) } else { Err(Error::Spacing { spacing }) };
     }
     let mean = mean_edge(surface);
     if mean.is_normal() { Ok(mean) } else { Err(Error::Flat { points: surface.positions.len() }) }
 }
 
+/// Whether a spacing is one.
+pub(super) fn is_length(spacing: f32) -> bool {
+    spacing.is_normal() && spacing > 0.0
+}
+
 /// The mean length of a surface's edges; zero without any.
-pub(super) fn mean_edge(surface: &TriMesh) -> f32 {
+fn mean_edge(surface: &TriMesh) -> f32 {
     let edges = adjacency::edges(surface.positions.len(), &surface.triangles);
     let at = |i: u32| surface.positions[i as usize].as_dvec3();
     let sum: f64 = edges.iter().map(|&[a, b]| (at(b) - at(a)).length_squared().sqrt()).sum();

@@ -4,17 +4,23 @@
 //! own spacing. Right where lengths matter, as in networks of springs.
 //!
 //! It stands on [`delaunay`](delaunay::delaunay), which anyone may use.
+//!
+//! [`body`](body::body): few tets of good shape, whatever the surface's triangles, and the surface embedded in them. Right
+//! for what is simulated.
 
+pub mod body;
 pub mod delaunay;
 pub mod fill;
 mod inside;
 mod lattice;
+mod stuffing;
 
 use glam::Vec3;
 
 use crate::mesh::tri;
 use crate::run::Cancelled;
 
+pub use body::{Body, body};
 pub use fill::{Filled, fill};
 
 /// Why there are no tets.
@@ -68,6 +74,14 @@ pub enum Error {
         points: usize,
         /// Edges without a triangle on their other side.
         open: usize,
+    },
+    /// A body needs a closed surface.
+    #[error(
+        "the surface has {edges} open edges: a body needs a closed one; close its holes, or fill it without --body"
+    )]
+    Open {
+        /// How many edges have no triangle on their other side, or one that faces the other way.
+        edges: usize,
     },
     /// The caller asked to stop.
     #[error(transparent)]

@@ -1,0 +1,58 @@
+//! Real bodies of tets and surfaces: what their files hold, and how they are filled.
+
+mod data;
+
+use data::test_data;
+use supple::io::{self, ReadOptions};
+use supple::mesh::tetrahedralize::{fill, fill::Params};
+use supple::{Run, TriMesh};
+
+/// A file, its vertices, tets and faces of the boundary, and how many tets are inside out.
+const BODIES: &[(&str, usize, usize, usize, usize)] = &[
+    ("libigl_bunny.mesh", 5433, 34_055, 670, 0),
+    ("libigl_hand.mesh", 7234, 29_998, 9556, 0),
+    ("libigl_octopus-low.mesh", 452, 1140, 898, 0),
+    ("armadillo_4k.node", 1180, 3717, 2102, 0),
+    ("armadillo_4k.ele", 1180, 3717, 2102, 0),
+    ("polyfem_dolphin.msh", 8111, 36_304, 10_000, 0),
+    ("polyfem_octocat.msh", 6133, 21_426, 8554, 0),
+    ("polyfem_22_ascii.msh", 8, 5, 12, 0),
+    ("polyfem_22_binary.msh", 8, 5, 12, 0),
+    ("polyfem_41_ascii.msh", 8, 5, 12, 0),
+    ("polyfem_41_binary.msh", 8, 5, 12, 0),
+    ("blub_fish.mesh", 1890, 6418, 2896, 0),
+    ("spot_cow.mesh", 2304, 8103, 3318, 0),
+    ("sofa_liver2.msh", 507, 1493, 860, 0),
+    ("sofa_raptorTetra_8418.vtu", 2996, 8418, 5750, 0),
+    ("softrobots_trunk.vtk", 709, 1972, 1322, 0),
+    ("heart_lv_ellipsoid_derived.vtu", 562, 2167, 808, 1065),
+];
+
+#[test]
+fn every_body_has_the_counts_other_programs_find() {
+    for &(file, vertices, tets, boundary, turned) in BODIES {
+        let Some(path) = test_data(&format!("tets/{file}")) else { continue };
+        let loaded = io::read_tets(&path).unwrap_or_else(|e| panic!("{e}"));
+        let mesh = loaded.mesh;
+        let found = (mesh.positions.len(), mesh.tets.len(), mesh.boundary().len());
+        assert_eq!(found, (vertices, tets, boundary), "{file}: {:?}", loaded.warnings);
+        assert!((0..mesh.tets.len()).all(|t| mesh.volume_of(t) > 0.0), "{file}: all oriented");
+        let says = format!("{turned} tets were inside out");
+        let said = loaded.warnings.iter().any(|w| w.what.starts_with(&says));
+        assert_eq!(said, turned > 0, "{file}: {:?}", loaded.warnings);
+        assert!(io::is_tets(&path), "{file} is a body");
+    }
+}
+
+/// Closed models and how far from one their volume may be: what they are within.
+#[test]
+fn closed_models_are_filled_to_their_volume() {
+    for file in ["fertility.off", "cow.obj", "spot.obj", "bunny_closed_3k.obj", "penguin.obj"] {
+        let Some(path) = test_data(&format!("meshes/{file}")) else { continue };
+        let loaded = io::read(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let [mesh] = <[TriMesh; 1]>::try_from(loaded.asset.meshes).expect("one mesh");
+        let report = fill(&mesh, &Params::default(), &Run::default()).unwrap().report;
+        assert!((report.volume_ratio - 1.0).abs() < 0.003, "{file}: {report:?}");
+        assert!(report.in_no_tet <= 1, "{file}: {report:?}");
+    }
+}
