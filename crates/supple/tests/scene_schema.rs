@@ -119,7 +119,7 @@ fn judge(value: &Value, schema: &Value, seen: &mut Vec<String>) -> Result<(), St
         }
     }
     if schema.get("const").is_some_and(|c| c != value)
-        || schema.get("enum").is_some_and(|e| !e.as_array().unwrap().contains(value))
+        || schema.get("enum").is_some_and(|e| !e.as_array().expect("a list").contains(value))
     {
         return wrong("another word");
     }
@@ -189,7 +189,7 @@ fn judge_table(
     seen: &mut Vec<String>,
 ) -> Result<(), String> {
     for key in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
-        if !table.contains_key(key.as_str().unwrap()) {
+        if !table.contains_key(key.as_str().expect("a name")) {
             return Err(format!("no {key}"));
         }
     }
@@ -207,15 +207,17 @@ fn judge_table(
 }
 
 fn json(text: &str) -> Value {
-    let table: toml::Table = toml::from_str(text).unwrap();
-    serde_json::to_value(table).unwrap()
+    let table: toml::Table = toml::from_str(text).expect("a document");
+    serde_json::to_value(table).expect("plain data")
 }
 
 fn scenes() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
     let mut files = Vec::new();
     for folder in [root.clone(), root.join("figures")] {
-        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(folder)
+            .expect("a folder of scenes")
+            .map(|entry| entry.expect("an entry").path());
         files.extend(entries.filter(|path| path.extension().is_some_and(|e| e == "toml")));
     }
     files.sort();

@@ -21,8 +21,8 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
         let size = zoo::Size { triangles: Some(TRIANGLES) };
         let surface = zoo::build("cow", &size, &run)?.meshes.remove(0);
         let params = fill::Params::default();
-        let report = fill::fill(&surface, &params, &run)?.report;
-        let value = median_ms(bench.shell, || Ok(fill::fill(&surface, &params, &run)?))?;
+        let report = fill(&surface, &params, &run)?.report;
+        let value = median_ms(bench.shell, || Ok(fill(&surface, &params, &run)?))?;
         let note = format!(
             "{} triangles, {} tets, volume {:.4} of the surface's",
             surface.triangles.len(),
@@ -45,7 +45,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
         let mut least = (f64::INFINITY, "");
         for name in BODIES {
             let surface = zoo::build(name, &zoo::Size::default(), &run)?.meshes.remove(0);
-            let report = body::body(&surface, &body::Params::default(), &run)?.report;
+            let report = body(&surface, &body::Params::default(), &run)?.report;
             if report.dihedral_degrees[0] < least.0 {
                 least = (report.dihedral_degrees[0], name);
             }

@@ -155,7 +155,7 @@ fn count(asset: &Asset) -> Info {
 }
 
 /// The names of all morph targets, each once, in the order of the file.
-fn morph_names(meshes: &[supple::TriMesh]) -> Vec<String> {
+fn morph_names(meshes: &[TriMesh]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for morph in meshes.iter().flat_map(|mesh| &mesh.morphs) {
         if !morph.name.is_empty() && !names.contains(&morph.name) {

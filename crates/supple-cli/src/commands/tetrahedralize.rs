@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 
 fn make_fill(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<TetMesh> {
     let params = fill::Params { spacing: args.spacing };
-    let filled = shell.with_progress("tetrahedralize", |run| fill::fill(surface, &params, run))?;
+    let filled = shell.with_progress("tetrahedralize", |run| fill(surface, &params, run))?;
     let report = &filled.report;
     let mut notes = Vec::new();
     for (count, what) in [
@@ -90,7 +90,7 @@ fn make_fill(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<Te
 fn make_body(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<TetMesh> {
     let nodes = args.nodes.unwrap_or(body::Params::default().nodes);
     let params = body::Params { nodes, spacing: args.spacing };
-    let made = shell.with_progress("tetrahedralize", |run| body::body(surface, &params, run))?;
+    let made = shell.with_progress("tetrahedralize", |run| body(surface, &params, run))?;
     let report = &made.report;
     let mut notes = Vec::new();
     if report.pieces > report.surface_parts {
