@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use glam::DVec3;
 use supple::procdef::preset::Preset;
 use supple::procdef::starter;
+use supple::rig::Body;
 use supple::scene;
 
 use crate::shell::Shell;
@@ -55,6 +56,10 @@ fn direction(text: &str) -> Result<DVec3, String> {
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let asset = super::read(&args.mesh, shell)?;
+    // A scene of what cannot be played helps nobody.
+    if !asset.meshes.is_empty() {
+        Body::from_asset(&asset).with_context(|| args.mesh.display().to_string())?;
+    }
     let scene_file = args.output.clone().unwrap_or_else(|| args.mesh.with_extension("toml"));
     if scene_file.exists() && !args.force {
         bail!(
