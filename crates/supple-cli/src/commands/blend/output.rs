@@ -88,6 +88,10 @@ fn sequence(
 ) -> anyhow::Result<()> {
     let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
     let frames = player.frames.len();
+    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+    }
     shell.with_progress("blending", |run| {
         for k in 0..frames {
             let positions = player.at(k)?;

@@ -58,6 +58,11 @@ pub(super) const DEMOS: &[Demo] = &[
         "Painted weights of both signs make the biceps bulge and the crook fold."),
     demo!("Skinning", "twisted-shoulder", WIDE, ALL, [],
         "An arm is twisted at its shoulder, without the candy wrapper."),
+    demo!("Blendshapes", "blend-bar", WIDE, 0..37, [],
+        "A bar is blended to a bent one: left as a network of springs, right along straight lines, \
+         which shrink it."),
+    demo!("Blendshapes", "blend-cylinder", WIDE, 0..44, [Colliders],
+        "A bar is blended into a rod: it bends as far as it can, slides along it and never enters it."),
     demo!("Secondary motion", "boxer-flesh", TALL, 10..33, [Springs, Anchors],
         "Thirteen masses on springs put flesh on a boxer's punches."),
     demo!("Secondary motion", "cow-flesh", WIDE, 14..38, [Springs, Anchors],
