@@ -100,7 +100,6 @@ fn every_preset_is_written_read_and_played() {
 #[test]
 fn presets_move_real_meshes() {
     let Some(folder) = data::test_data("meshes") else { return };
-    // Stout bodies hardly bend: the eel's wave moves a fish of this build by 0.01 lengths a second only.
     let asset = io::read(&folder.join("blub_fish.obj"), &io::ReadOptions::default());
     let way = moved_by(Preset::Worm, &asset.expect("a model").asset, 3);
     assert!(way > 0.05, "blub_fish.obj: {way} lengths a second");
