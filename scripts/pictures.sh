@@ -108,8 +108,8 @@ picture remesh 1200x460 "${remesh[@]}"
 softness=("$work/cow.glb" --field softness --from 1,0.1,0.5)
 picture softness 1200x460 "${softness[@]}"
 
-# Bodies moved from inside, coloured by where they contract.
-inside=(--field contraction --sheet 4 --columns 4)
+# Bodies moved from inside.
+inside=(--sheet 4 --columns 4)
 picture procdef-jellyfish 300x400 scenes/procdef-jellyfish.toml "${inside[@]}" --frames 0..90
 picture procdef-worm 400x240 scenes/procdef-worm.toml "${inside[@]}" --from 0.2,0.5,1
 picture procdef-heart 300x320 scenes/procdef-heart.toml "${inside[@]}" --frames 24..48

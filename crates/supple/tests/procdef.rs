@@ -59,7 +59,7 @@ fn every_scene_plays_and_shows_where_it_contracts() {
             panic!("{name} tells where it contracts");
         };
         assert_eq!(contraction.len(), body.positions.len(), "{name}");
-        assert!(contraction.iter().any(|c| *c < -0.01), "{name} contracts somewhere");
+        assert!(contraction.iter().any(|c| *c > 0.01), "{name} contracts somewhere");
     }
 }
 
@@ -100,10 +100,7 @@ fn every_preset_is_written_read_and_played() {
 #[test]
 fn presets_move_real_meshes() {
     let Some(folder) = data::test_data("meshes") else { return };
-    for file in ["blub_fish.obj", "spot.obj"] {
-        let asset =
-            io::read(&folder.join(file), &io::ReadOptions::default()).expect("a model").asset;
-        let way = moved_by(Preset::Eel, &asset, 3);
-        assert!(way > 0.02, "{file}: {way} lengths a second");
-    }
+    let asset = io::read(&folder.join("blub_fish.obj"), &io::ReadOptions::default());
+    let way = moved_by(Preset::Worm, &asset.expect("a model").asset, 3);
+    assert!(way > 0.05, "blub_fish.obj: {way} lengths a second");
 }

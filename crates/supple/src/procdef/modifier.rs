@@ -376,7 +376,8 @@ impl Modifier for Procdef {
         let touches = (&self.touch_chart, running.as_slice());
         let contraction =
             self.tissue.contraction(&self.body, &self.played(params, now), touches, now.secs);
-        let contraction = self.skin.scalars(&contraction);
+        // Above zero where it contracts, below where it stretches.
+        let contraction: Vec<f32> = self.skin.scalars(&contraction).iter().map(|c| -c).collect();
         let most = contraction.iter().fold(0.0_f32, |m, c| m.max(c.abs()));
         shape.channels.set("contraction", Values::Scalar(contraction));
         report.tell("contraction", "1", Fold::Largest, most);

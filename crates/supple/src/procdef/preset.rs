@@ -185,7 +185,7 @@ impl Preset {
             Self::Heart | Self::Bowel | Self::Twitch | Self::Touch => Motion::default(),
         };
         let touched = (self == Self::Touch).then(|| pose.at(1.0, 0.0, 0.0));
-        Starter { design: self.design(pose), chart: self.chart(), motion, touched }
+        Starter { design: self.design(pose), chart: self.chart(pose), motion, touched }
     }
 
     fn design(self, pose: &Pose) -> Design {
@@ -223,15 +223,20 @@ impl Preset {
         }
     }
 
-    fn chart(self) -> Chart {
+    fn chart(self, pose: &Pose) -> Chart {
+        // A body bends by 2 ln c times its length over its width: stout ones need more of it.
+        let width = pose.half.z / pose.half.x;
+        let rate = |least: f64| libm::exp((6.75 * width).clamp(libm::log(least), 1.0));
         let pulse = |[down, up]: [f64; 2], least: f64, volume: Volume| Chart {
             primary: vec![[0.0, 1.0], [down, least], [up, 1.0]],
             volume,
             ..Chart::default()
         };
         match self {
-            Self::Eel => Chart { volume: Volume::Free, ..Chart::wave(1.5, 1.0) },
-            Self::Snake => Chart { volume: Volume::Free, speed: 0.5, ..Chart::wave(2.0, 2.0) },
+            Self::Eel => Chart { volume: Volume::Free, ..Chart::wave(rate(1.5), 1.0) },
+            Self::Snake => {
+                Chart { volume: Volume::Free, speed: 0.5, ..Chart::wave(rate(2.0), 2.0) }
+            }
             Self::Worm => Chart::wave(1.4, 1.0),
             Self::Jellyfish => {
                 Chart { speed: 2.0, ..pulse([0.25, 0.9], 1.0 / 1.5, Volume::Secondary) }
