@@ -20,6 +20,9 @@ use crate::shell::Shell;
 /// Frames of a record played with nothing said about time, at most.
 const MOST_FRAMES: f64 = 600.0;
 
+/// And at least.
+const LEAST_FRAMES: f64 = 40.0;
+
 /// Ribbons that stand on a lifted seed line, and their rows.
 const RIBBONS: usize = 12;
 const RIBBON_ROWS: usize = 12;
@@ -280,7 +283,8 @@ fn step_of(flow: &Flow, line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::
     }
     let spacing = (last - first) / (times.len() - 1) as f64;
     let least = (last - first) / MOST_FRAMES;
-    let step = if step.is_finite() { step.max(least) } else { spacing };
+    let most = (last - first) / LEAST_FRAMES;
+    let step = if step.is_finite() { step.clamp(least, most) } else { spacing.min(most) };
     Ok(if step < spacing { spacing / (spacing / step).ceil() } else { step })
 }
 
