@@ -121,6 +121,7 @@ picture procdef-bar 300x320 scenes/procdef-bar.toml "${inside[@]}" --from 0.2,0.
 # Smoke.
 smoke smoke-wake 1280x620 wake --rows 120 --columns 320 --dt 0.05
 smoke smoke-abc 800x800 abc --rows 250 --columns 200 --dt 0.05
+smoke smoke-age 900x720 abc --by age
 
 # The figures of the thesis, each at the end of its motion, and the page that holds them.
 page=docs/figures.md

@@ -330,8 +330,9 @@ impl Recorded {
     /// How much faster the grid is crossed than its numbers say.
     fn scale(&self) -> f64 {
         let degrees = (180.0 / std::f64::consts::PI) / EARTH_RADIUS;
-        // Towards the poles meridians are closer: an allowance up to latitude 80.
-        self.sphere.map_or(1.0, |sphere| (sphere.metres * degrees * 6.0).max(sphere.upward))
+        // Towards the poles meridians are closer: an allowance up to latitude 80. What rises or sinks crosses layers,
+        // whose spacing is in other units, much more slowly than it drifts.
+        self.sphere.map_or(1.0, |sphere| sphere.metres * degrees * 6.0)
     }
 }
 

@@ -71,8 +71,8 @@ pub fn seed(flow: &Flow, run: &Run<'_>) -> Result<Choice, Error> {
         // Rather in the middle than at a wall.
         let score = |look: &Look| {
             let off = |a: usize| (look.place[a] - 0.5 * (low[a] + high[a])) / extent[a].max(1e-300);
-            let off = [0, 1, 2].map(|a| if extent[a] > 0.0 { off(a) * off(a) } else { 0.0 });
-            speed_of(look) * (1.0 - off.iter().sum::<f64>())
+            let within = |a: usize| if extent[a] > 0.0 { 1.0 - 4.0 * off(a) * off(a) } else { 1.0 };
+            speed_of(look) * within(0) * within(1) * within(2)
         };
         let fastest = looks.iter().max_by(|a, b| score(a).total_cmp(&score(b)));
         let fastest = fastest.ok_or(Error::Still)?;

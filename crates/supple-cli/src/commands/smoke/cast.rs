@@ -20,13 +20,16 @@ use crate::shell::Shell;
 /// Frames of a record played with nothing said about time, at most.
 const MOST_FRAMES: f64 = 600.0;
 
+/// And at least.
+const LEAST_FRAMES: f64 = 40.0;
+
 /// Ribbons that stand on a lifted seed line, and their rows.
 const RIBBONS: usize = 12;
 const RIBBON_ROWS: usize = 12;
 
 /// Columns and rows of a tuft, and how many there are.
 const TUFT: [usize; 2] = [24, 3];
-const TUFTS: usize = 240;
+const TUFTS: usize = 180;
 
 /// A flow and the surfaces in it, before their first step.
 pub(super) struct Cast {
@@ -192,7 +195,7 @@ fn tufts(
     let bounds = Bounds::of(&mesh.positions).context("the obstacle has no vertices")?;
     let size = f64::from(bounds.diagonal());
     let time = flow.span().map_or(0.0, |[first, last]| 0.5 * (first + last));
-    let params = tufts::Params { count: TUFTS, off: 0.03 * size, width: 0.02 * size, time };
+    let params = tufts::Params { count: TUFTS, off: 0.03 * size, width: 0.01 * size, time };
     let lines = tufts::seeds(mesh, flow, &params, run)?;
     anyhow::ensure!(
         !lines.is_empty(),
@@ -232,10 +235,12 @@ fn lifted(line: &[[f64; 3]], height: f64) -> Vec<Vec<[f64; 3]>> {
 
 fn color_of(args: &Args, i: usize) -> [f32; 3] {
     const WHITE: [f32; 3] = [0.95, 0.95, 0.95];
+    const WOOL: [f32; 3] = [0.80, 0.34, 0.08];
     let seeds = args.seed.len().max(1);
     // Ribbons of one seed line have its colour.
     let i = if args.lift.is_some() { i / RIBBONS.max(1) } else { i };
-    args.color.get(i.min(seeds - 1)).copied().unwrap_or(WHITE)
+    let default = if args.style == Shown::Tufts { WOOL } else { WHITE };
+    args.color.get(i.min(seeds - 1)).copied().unwrap_or(default)
 }
 
 fn comma(point: [f64; 3]) -> String {
@@ -280,7 +285,8 @@ fn step_of(flow: &Flow, line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::
     }
     let spacing = (last - first) / (times.len() - 1) as f64;
     let least = (last - first) / MOST_FRAMES;
-    let step = if step.is_finite() { step.max(least) } else { spacing };
+    let most = (last - first) / LEAST_FRAMES;
+    let step = if step.is_finite() { step.clamp(least, most) } else { spacing.min(most) };
     Ok(if step < spacing { spacing / (spacing / step).ceil() } else { step })
 }
 
