@@ -89,10 +89,12 @@ fn nonsense_in_options_is_refused() {
         &["skin", "bar.glb", "-o", "o.glb", "--fps", "inf"],
         &["remesh", "bar.glb", "-o", "o.glb", "--feature-angle", "nan"],
         &["convert", "bar.glb", "o.glb", "--weld", "nan"],
-        &["deform", "bar.glb", "-o", "o.glb", "twist", "--axis", "1,0,0", "--degrees", "nan"],
     ] {
         refused(at, args, "is not a number");
     }
+    let twist =
+        ["deform", "bar.glb", "-o", "o.glb", "twist", "--axis", "1,0,0", "--degrees", "nan"];
+    refused(at, &twist, "'degrees' is NaN");
     refused(at, &["info", "bar.glb", "--threads", "100000"], "threads");
     let camera = ["render", "bar.glb", "-o", "o.png", "--eye", "1,2,3", "--target", "1,2,3"];
     refused(at, &camera, "looks nowhere");

@@ -218,7 +218,9 @@ fn deform_reads_its_options_as_scenes_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     zoo(at, "bar", "300", "bar.ply");
+    // Lines are wrapped to the width of a terminal.
     let help = ok(at, &["deform", "bar.ply", "-o", "o.ply", "move", "--help"]);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in
         ["--center", "--mirror-origin", "--box", "[default: 0.5]", "[m]", "between 0 and 1"]
     {

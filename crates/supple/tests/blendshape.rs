@@ -146,12 +146,7 @@ fn the_contact_of_another_program_is_met() {
     }
     let last = last.expect("as the reference says");
     let (expected, _) = surface(&folder.join("contact.obj"));
-    let off = expected
-        .iter()
-        .zip(&last.positions)
-        .map(|(a, b)| f64::from(a.distance(*b)))
-        .fold(0.0, f64::max);
-    let off = off / solver.diagonal();
+    let off = away(&last.positions[..expected.len()], &expected, solver.diagonal());
     assert!(off < 5e-3, "{off}: {:?}", last.report);
     assert!(last.report.contacts.abs_diff(7) <= 3, "{:?}", last.report);
 }

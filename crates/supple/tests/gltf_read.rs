@@ -39,8 +39,14 @@ fn real_files_load() {
     let files = gltf_files(&folder);
     assert!(files.len() >= 11, "{files:?}");
     for file in files {
-        let (asset, _) = load(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        assert!(!asset.meshes.is_empty(), "{}", file.display());
+        let (asset, _) = match load(&file) {
+            Ok(loaded) => loaded,
+            // Compressed geometry is refused by the name of its extension, and nothing else is.
+            Err(error) if error.to_string().contains("_compression'") => continue,
+            Err(error) => panic!("{}: {error}", file.display()),
+        };
+        let has_content = !asset.meshes.is_empty() || !asset.clips.is_empty();
+        assert!(has_content, "{}: a file of clips alone has clips", file.display());
         for mesh in &asset.meshes {
             mesh.validate().unwrap();
         }

@@ -371,7 +371,7 @@ fn a_generator_grows_from_nothing_and_others_follow_it() {
     assert!(scene.is_ok(), "the first is called sheet");
     let wrong = SHEET.replace("empty = true", "empty = true\nzoo = \"ball\"");
     let problem = Scene::parse_with(&wrong, None, &registry()).unwrap_err().to_string();
-    assert!(problem.contains("an empty asset comes from nowhere"), "{problem}");
+    assert!(problem.contains("both 'zoo' and 'empty' are given"), "{problem}");
 }
 
 /// Every format writes what it can hold and says once what it cannot; a bake goes on from what is stored.

@@ -23,7 +23,8 @@ const BODIES: &[(&str, usize, usize, usize, usize)] = &[
     ("blub_fish.mesh", 1890, 6418, 2896, 0),
     ("spot_cow.mesh", 2304, 8103, 3318, 0),
     ("sofa_liver2.msh", 507, 1493, 860, 0),
-    ("sofa_raptorTetra_8418.vtu", 2996, 8418, 5750, 0),
+    // Three of its 2,996 vertices are in no tet.
+    ("sofa_raptorTetra_8418.vtu", 2993, 8418, 5750, 0),
     ("softrobots_trunk.vtk", 709, 1972, 1322, 0),
     ("heart_lv_ellipsoid_derived.vtu", 562, 2167, 808, 1065),
 ];

@@ -28,7 +28,11 @@ use std::time::Instant;
 
 use crate::Asset;
 use crate::flow::dataset::{Dataset, Select};
-use crate::io::{Malformed, amira, gltf, netcdf, nrrd, obj, off, piv, ply, stl, uri, vtk, vtk_xml};
+use crate::io::{
+    Malformed, amira, gltf, gmsh, medit, netcdf, nrrd, obj, off, piv, ply, stl, tetgen, uri, vtk,
+    vtk_xml,
+};
+use crate::mesh::TetMesh;
 use crate::scene::{RigidPath, Scene};
 
 /// A reader that takes longer than this for a small file has no end.
@@ -56,7 +60,7 @@ enum Kind {
 }
 
 /// All readers.
-pub const READERS: [Reader; 14] = [
+pub const READERS: [Reader; 17] = [
     Reader { name: "obj", kind: Kind::Text, samples: samples::obj, read: |b| sound(obj::read, b) },
     Reader { name: "ply", kind: Kind::Text, samples: samples::ply, read: |b| sound(ply::read, b) },
     Reader { name: "stl", kind: Kind::Bytes, samples: samples::stl, read: |b| sound(stl::read, b) },
@@ -99,6 +103,19 @@ pub const READERS: [Reader; 14] = [
         samples: samples::piv,
         read: |b| fitting(piv::read(b, Select::All)),
     },
+    Reader {
+        name: "gmsh",
+        kind: Kind::Text,
+        samples: samples::gmsh,
+        read: |b| solid(gmsh::read(b, &mut Vec::new())),
+    },
+    Reader {
+        name: "medit",
+        kind: Kind::Text,
+        samples: samples::medit,
+        read: |b| solid(medit::read(b, &mut Vec::new())),
+    },
+    Reader { name: "tetgen", kind: Kind::Text, samples: samples::tetgen, read: read_tetgen },
     Reader { name: "scene", kind: Kind::Toml, samples: samples::scene, read: read_scene },
     Reader { name: "path", kind: Kind::Text, samples: samples::path, read: read_path },
 ];
@@ -192,6 +209,20 @@ fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {
     })?;
     assert_eq!(dataset.validate(), Ok(()), "arrays fit their grid");
     Ok(())
+}
+
+/// What is read as tets has no tet inside out.
+fn solid(result: Result<TetMesh, Malformed>) -> Result<(), String> {
+    let mesh = result.map_err(|error| error.to_string())?;
+    assert!((0..mesh.tets.len()).all(|t| mesh.volume_of(t) > 0.0), "tets have volume");
+    Ok(())
+}
+
+/// Both files of a body in one, the second behind the first zero.
+fn read_tetgen(bytes: &[u8]) -> Result<(), String> {
+    let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    let (node, ele) = bytes.split_at(end);
+    solid(tetgen::read(node, ele.get(1..).unwrap_or_default(), &mut Vec::new()))
 }
 
 fn read_scene(bytes: &[u8]) -> Result<(), String> {

@@ -270,3 +270,15 @@ pub(super) fn nrrd() -> Vec<Vec<u8>> {
 pub(super) fn piv() -> Vec<Vec<u8>> {
     seeds!["piv/openpiv.txt"]
 }
+
+pub(super) fn gmsh() -> Vec<Vec<u8>> {
+    seeds!["gmsh/binary22.msh", "gmsh/binary41.msh", "gmsh/text22.msh", "gmsh/version1.msh"]
+}
+
+pub(super) fn medit() -> Vec<Vec<u8>> {
+    seeds!["medit/one.mesh"]
+}
+
+pub(super) fn tetgen() -> Vec<Vec<u8>> {
+    seeds!["tetgen/one"]
+}

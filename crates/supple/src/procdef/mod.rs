@@ -46,7 +46,7 @@
 //!     body.tick(&Motion::default(), &drive, &mut state, &mut work, &supple::Run::default());
 //! }
 //! let x = body.positions(&state);
-//! assert!((x[1].x - x[0].x - 0.5).abs() < 1e-3, "half as long");
+//! assert!((x[0].distance(x[1]) - 0.5).abs() < 1e-3, "half as long");
 //! # Ok::<(), supple::procdef::Error>(())
 //! ```
 

@@ -243,8 +243,9 @@ fn a_pass_of_the_kernel_is_the_plain_pass() {
         let stretches = random_stretches(&body, 1.5, 11);
         let plain = Plain::new(&body, &stretches);
         let mut dice = Dice(5);
-        let u: Vec<Vec3> =
-            (0..body.regions.len()).map(|_| (0.01 * body.size * dice.vector()).as_vec3()).collect();
+        let u: Vec<Vec3> = (0..body.regions.len())
+            .map(|_| (0.002 * body.size * dice.vector()).as_vec3())
+            .collect();
         let x: Vec<DVec3> =
             body.regions.rest.iter().zip(&u).map(|(x, u)| *x + u.as_dvec3()).collect();
         let mut passing = Passing::default();

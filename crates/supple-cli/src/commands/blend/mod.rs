@@ -16,6 +16,7 @@ use supple::blendshape::{Counts, Mode, Report};
 
 use self::inputs::Inputs;
 use self::player::Player;
+use super::number;
 use crate::shell::Shell;
 
 /// Blend shapes so that they bend and turn instead of shrinking, and stay out of obstacles
@@ -58,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MESH")]
     obstacle: Vec<PathBuf>,
     /// Coefficient of friction on obstacles
-    #[arg(long, default_value_t = 0.0, value_name = "MU")]
+    #[arg(long, value_parser = number::<f64>, default_value_t = 0.0, value_name = "MU")]
     friction: f64,
     /// Fix vertices where they leave an obstacle, as the paper does, in place of letting them slide
     #[arg(long)]
@@ -76,7 +77,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CLIP")]
     clip: Option<String>,
     /// Frames a second of a take or video
-    #[arg(long, default_value_t = 24.0, value_name = "N")]
+    #[arg(long, value_parser = number::<f64>, default_value_t = 24.0, value_name = "N")]
     fps: f64,
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct Args {
     #[arg(long = "loop")]
     pub(crate) looped: bool,
     /// Stand upright ribbons of this height on the seed line: for flows in a plane
-    #[arg(long, value_name = "HEIGHT")]
+    #[arg(long, value_parser = number::<f64>, value_name = "HEIGHT")]
     pub(crate) lift: Option<f64>,
     /// How the surface is shown
     #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
