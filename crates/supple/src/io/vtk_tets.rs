@@ -1,7 +1,7 @@
 //! Tets in VTK files: unstructured grids, legacy `.vtk` and XML `.vtu`.
 //!
-//! Straight tets and the corners of curved ones are read, in every encoding that [`vtk`](super::vtk) and
-//! [`vtk_xml`](super::vtk_xml) know; arrays of points with one to four components become attributes. Other solids and
+//! Straight tets and the corners of curved ones are read, in every encoding that [`vtk`] and
+//! [`vtk_xml`] know; arrays of points with one to four components become attributes. Other solids and
 //! arrays of cells are left out with a warning, surfaces, lines and points without.
 
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 //!
 //! # Method
 //!
-//! [Isosurface stuffing](super::stuffing) of a lattice whose spacing is chosen so that about the wanted number of nodes
+//! Isosurface stuffing (`stuffing.rs`) of a lattice whose spacing is chosen so that about the wanted number of nodes
 //! comes out. Lattice points are inside where lines through them say so, edges are cut where the surface is first met.
 //!
 //! Parts thinner than the spacing would vanish or tear. So the skin is sampled, and where a sample is more than

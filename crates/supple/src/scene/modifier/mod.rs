@@ -11,7 +11,7 @@
 //!
 //! What can be worked out once for a body is [`Prepared`] when the scene is opened.
 //!
-//! Kinds of a [`Registry`](crate::modifier::Registry) stand in the same list as [`Modifier::Open`] and are played by
+//! Kinds of a [`Registry`] stand in the same list as [`Modifier::Open`] and are played by
 //! their own [trait](crate::modifier::Modifier).
 //!
 //! ```
