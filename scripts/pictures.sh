@@ -131,7 +131,12 @@ for scene in scenes/figures/*.toml; do
     name=$(basename "$scene" .toml)
     view=(--from 0.3,0.3,1)
     if grep -q '^\[camera\]' "$scene"; then view=(); fi
-    picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}"
+    case $name in
+    # Smoke is seen on dark ground, and needs room.
+    7-9) picture "figures-$name" 640x300 "$scene" --frames 40..241 --sheet 3 --columns 1 --backdrop dark ;;
+    7-*) picture "figures-$name" 960x540 "$scene" --frame "$(last_frame "$scene")" --backdrop dark ;;
+    *) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
+    esac
     words=$(sed -n '/^#/!q; s/^# *//p' "$scene" | tr '\n' ' ')
     printf '| ![%s](pictures/figures-%s.png) | %s|\n' "$name" "$name" "$words" >> "$page"
 done

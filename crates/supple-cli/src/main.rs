@@ -39,6 +39,7 @@ fn run(command: Command, shell: &Shell) -> anyhow::Result<ExitCode> {
         Command::Skin(args) => commands::skin::run(&args, shell),
         Command::Blend(args) => commands::blend::run(&args, shell),
         Command::Smoke(args) => commands::smoke::run(&args, shell),
+        Command::Procdef(args) => commands::procdef::run(&args, shell),
         Command::Demo(args) => commands::demo::run(&args, shell),
         Command::Zoo(args) => commands::zoo::run(&args, shell),
         Command::Schema(args) => commands::schema::run(&args),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use supple::flow::dataset::{Array, Centering, Dataset, Grid};
 use supple::io::{self, ReadOptions};
 use supple::mesh::Values;
 use supple::{Asset, TriMesh};
@@ -139,6 +140,84 @@ fn swirl_of_another_program_ends_where_its_closed_form_does() {
         most = most.max(g);
     }
     assert!(worst < 2e-5 && most > 5.0, "{worst:e}");
+}
+
+/// Each style on the wake, whose obstacle is known: what it makes has as many vertices as it should.
+#[test]
+fn every_style_writes_its_surface() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let seed = "0.9,0.12,0.5:0.9,0.12,3.5";
+    let corners = "1,-0.5,2:1,0.5,2:3,0.5,2:3,-0.5,2";
+    let styles = [
+        ("smoke", seed, 6 * 10),
+        ("streaks", seed, 6 * 10),
+        ("times", seed, 6 * 10),
+        ("nozzles", seed, 6 * 10),
+        ("path", seed, 6 * 10),
+        ("stream", seed, 8 * 10),
+        ("surface", corners, 8 * 10),
+    ];
+    for (style, seed, vertices) in styles {
+        let out = format!("{style}.ply");
+        let common = ["--columns", "8", "--rows", "10", "--dt", "0.1", "--frames", "5..6"];
+        let args = [&["smoke", "wake", "--style", style, "--seed", seed, "-o", &out], &common[..]];
+        ok(at, &args.concat());
+        let mesh = mesh(&at.join(format!("{style}.0005.ply")));
+        assert_eq!(mesh.positions.len(), vertices, "{style}");
+        assert!(!mesh.triangles.is_empty(), "{style}");
+    }
+    let tufts = ["smoke", "wake", "--style", "tufts", "--tufts", "40", "--frames", "9..10"];
+    ok(at, &[&tufts[..], &["-o", "tufts.ply"]].concat());
+    let mesh = mesh(&at.join("tufts.0009.ply"));
+    assert!(mesh.positions.len() > 20 * 3 * 10, "{}", mesh.positions.len());
+}
+
+/// Two keys of a line are one surface whose seeds move; two lines without times are two surfaces.
+#[test]
+fn lines_with_times_move() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let common =
+        ["--columns", "8", "--rows", "3", "--dt", "0.1", "--frames", "5..6", "-o", "a.ply"];
+    let keyed =
+        ["smoke", "uniform", "--seed", "0,0,0:0,1,0@0", "--seed", "0,0,2:0,1,2@1"].as_slice();
+    ok(at, &[keyed, &common].concat());
+    let moved = mesh(&at.join("a.0005.ply"));
+    // Released at t = 0, 0.1 …, each a fifth higher.
+    for (i, x) in moved.positions.iter().enumerate() {
+        assert!((x.z - 0.2 * (i / 3) as f32).abs() < 1e-5, "{x}");
+    }
+    let two = ["smoke", "uniform", "--seed", "0,0,0:0,1,0", "--seed", "0,0,2:0,1,2"].as_slice();
+    ok(at, &[two, &common].concat());
+    assert!(at.join("a.0.0005.ply").exists() && at.join("a.1.0005.ply").exists());
+}
+
+/// A scalar of the recording is carried to the vertices; one that is not there is named.
+#[test]
+fn any_scalar_becomes_a_channel() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let dims = [5, 5, 5];
+    let grid = Grid::Uniform { dims, origin: [0.0; 3], spacing: [1.0; 3] };
+    let count = grid.point_count();
+    let velocity = (0..count).flat_map(|_| [1.0, 0.0, 0.0]).collect();
+    let heat = (0..count).map(|i| grid.point(i).x as f32 + 10.0).collect();
+    let arrays = vec![
+        Array::new("U", 3, Centering::Point, velocity),
+        Array::new("heat", 1, Centering::Point, heat),
+    ];
+    let dataset = Dataset::new(grid, arrays);
+    io::save(&at.join("box.vti"), |out| io::vtk_xml::write(&dataset, out)).unwrap();
+    let common = ["--seed", "0.5,1,2:0.5,3,2", "--columns", "8", "--rows", "3", "--dt", "0.2"];
+    let args = ["smoke", "box.vti", "--by", "heat", "--frames", "6..7", "-o", "a.ply"];
+    ok(at, &[&args[..], &common].concat());
+    let smoke = mesh(&at.join("a.0006.ply"));
+    for (x, heat) in smoke.positions.iter().zip(scalar(&smoke, "heat")) {
+        assert!((heat - 10.0 - x.x).abs() < 1e-4, "{x}: {heat}");
+    }
+    let none = error(at, &["smoke", "box.vti", "--by", "cold", "-o", "b.ply"]);
+    assert!(none.contains("cold") && none.contains("heat"), "{none}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 pub mod asset;
 pub mod bake;
 pub mod blendshape;
+pub mod contact;
 pub mod field;
 pub mod flow;
 pub mod hostile;

@@ -76,23 +76,32 @@ impl Run<'_> {
 
     /// Runs `f` inside the pool, so that nested parallel work uses it. Worth it around many short pieces of
     /// parallel work: from outside, each would wake a thread of the pool and wait for it.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        match self.threads {
-            Some(pool) => pool.install(f),
-            None => f(),
-        }
+        let (mut f, mut result) = (Some(f), None);
+        install_in(self.threads, &mut || result = f.take().map(|f| f()));
+        result.expect("the pool runs what it is given")
     }
 
     /// Two pieces of work side by side.
+    ///
+    /// # Panics
+    ///
+    /// If one of them does.
     pub fn join<A: Send, B: Send>(
         &self,
         one: impl FnOnce() -> A + Send,
         other: impl FnOnce() -> B + Send,
     ) -> (A, B) {
-        match self.threads {
-            Some(pool) => pool.install(|| rayon::join(one, other)),
-            None => (one(), other()),
-        }
+        let (mut one, mut first) = (Some(one), None);
+        let (mut other, mut second) = (Some(other), None);
+        join_in(self.threads, &mut || first = one.take().map(|f| f()), &mut || {
+            second = other.take().map(|f| f());
+        });
+        first.zip(second).expect("the pool runs what it is given")
     }
 
     /// Applies `f` to every item with its index.
@@ -125,12 +134,9 @@ impl Run<'_> {
         size: usize,
         f: impl Fn(usize, &mut [T]) + Send + Sync,
     ) {
-        let one = |(i, piece): (usize, &mut [T])| f(i * size, piece);
         match self.threads {
-            Some(pool) => {
-                pool.install(|| items.par_chunks_mut(size).enumerate().for_each(one));
-            }
-            None => items.chunks_mut(size).enumerate().for_each(one),
+            Some(pool) => pieces_in(pool, items, size, &f),
+            None => items.chunks_mut(size).enumerate().for_each(|(i, piece)| f(i * size, piece)),
         }
     }
 
@@ -147,7 +153,7 @@ impl Run<'_> {
     /// Like [`map`](Self::map) for few, heavy pieces of work: each is a task of its own.
     pub fn map_tasks<T: Send>(&self, n: usize, f: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
         match self.threads {
-            Some(pool) => pool.install(|| (0..n).into_par_iter().with_max_len(1).map(f).collect()),
+            Some(pool) => tasks_in(pool, n, &f),
             None => (0..n).map(f).collect(),
         }
     }
@@ -157,6 +163,51 @@ impl Run<'_> {
         let chunk = |c: usize| (c * CHUNK..((c + 1) * CHUNK).min(n)).map(&f).sum::<f64>();
         self.map_tasks(n.div_ceil(CHUNK), chunk).into_iter().sum()
     }
+}
+
+// What follows is compiled once, or once for a type of items, instead of once for every closure: the plumbing of a
+// parallel loop is much more code than most of the loops.
+
+fn install_in(threads: Option<&rayon::ThreadPool>, f: &mut (dyn FnMut() + Send)) {
+    match threads {
+        Some(pool) => pool.install(f),
+        None => f(),
+    }
+}
+
+fn join_in(
+    threads: Option<&rayon::ThreadPool>,
+    one: &mut (dyn FnMut() + Send),
+    other: &mut (dyn FnMut() + Send),
+) {
+    match threads {
+        Some(pool) => {
+            pool.install(|| rayon::join(one, other));
+        }
+        None => {
+            one();
+            other();
+        }
+    }
+}
+
+fn pieces_in<T: Send>(
+    pool: &rayon::ThreadPool,
+    items: &mut [T],
+    size: usize,
+    f: &(dyn Fn(usize, &mut [T]) + Send + Sync),
+) {
+    pool.install(|| {
+        items.par_chunks_mut(size).enumerate().for_each(|(i, piece)| f(i * size, piece));
+    });
+}
+
+fn tasks_in<T: Send>(
+    pool: &rayon::ThreadPool,
+    n: usize,
+    f: &(dyn Fn(usize) -> T + Send + Sync),
+) -> Vec<T> {
+    pool.install(|| (0..n).into_par_iter().with_max_len(1).map(f).collect())
 }
 
 #[cfg(test)]

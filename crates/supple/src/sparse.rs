@@ -38,6 +38,7 @@
 //! # Ok::<(), supple::sparse::Error>(())
 //! ```
 
+mod blocks;
 pub mod dissection;
 mod triangular;
 mod vectors;
@@ -56,6 +57,7 @@ use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side, Spec};
 
 use crate::Run;
+pub use blocks::{BlockFactor, Blocks};
 use dissection::Graph;
 use triangular::Halves;
 pub use vectors::{LANES, Lane, VectorFactor};

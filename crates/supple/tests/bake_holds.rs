@@ -221,6 +221,74 @@ fn files_beside_the_scene_are_in_the_key() {
     }
 }
 
+fn key_in(folder: &Path, text: &str) -> [u8; 32] {
+    let here = Folder::new(folder);
+    let scene = Scene::parse(text, Some(&here)).unwrap_or_else(|p| panic!("{p}"));
+    let (player, _) =
+        Player::open(&scene, &here, &Run::default()).unwrap_or_else(|e| panic!("{e}"));
+    player.fingerprint()
+}
+
+/// A flow of eight points; `x` is a velocity of the last.
+fn level(x: f32) -> String {
+    let zeros = "0 0 0 ".repeat(7);
+    format!(
+        "<VTKFile type=\"ImageData\" version=\"1.0\"><ImageData WholeExtent=\"0 1 0 1 0 1\" Origin=\"0 0 0\" \
+         Spacing=\"4 4 4\"><Piece Extent=\"0 1 0 1 0 1\"><PointData Vectors=\"velocity\"><DataArray type=\"Float32\" \
+         Name=\"velocity\" NumberOfComponents=\"3\" format=\"ascii\">{zeros}{x} 0 0</DataArray></PointData></Piece>\
+         </ImageData></VTKFile>"
+    )
+}
+
+/// Levels are read while a scene is played, one after the other; the key is made before.
+#[test]
+fn levels_of_a_flow_are_in_the_key() {
+    const SMOKE: &str = "supple = 1\n[time]\nend = 0.5\n[flow.f]\nfile = \"FLOW\"\n[[asset]]\nname = \"s\"\n\
+                         empty = true\n[[asset.modifier]]\nkind = \"smoke\"\nflow = \"f\"\n\
+                         seed = [[1, 1, 1], [1, 3, 1]]\n";
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let pieces = "<VTKFile type=\"PImageData\" version=\"1.0\"><PImageData WholeExtent=\"0 1 0 1 0 1\" \
+                  GhostLevel=\"0\" Origin=\"0 0 0\" Spacing=\"4 4 4\"><PPointData Vectors=\"velocity\"><PDataArray \
+                  type=\"Float32\" Name=\"velocity\" NumberOfComponents=\"3\"/></PPointData><Piece \
+                  Extent=\"0 1 0 1 0 1\" Source=\"piece.vti\"/></PImageData></VTKFile>";
+    let series = |last: &str| {
+        format!(
+            "<VTKFile type=\"Collection\"><Collection><DataSet timestep=\"0\" file=\"a.vti\"/>\
+             <DataSet timestep=\"1\" file=\"{last}\"/></Collection></VTKFile>"
+        )
+    };
+    fs::write(at("one.pvd"), series("b.vti")).unwrap();
+    fs::write(at("two.pvd"), series("b.pvti")).unwrap();
+    fs::write(at("b.pvti"), pieces).unwrap();
+    for (flow, late) in [("one.pvd", "b.vti"), ("two.pvd", "piece.vti"), ("b.pvti", "piece.vti")] {
+        for name in ["a.vti", "b.vti", "piece.vti"] {
+            fs::write(at(name), level(1.0)).unwrap();
+        }
+        let text = SMOKE.replace("FLOW", flow);
+        let before = key_in(folder.path(), &text);
+        assert_eq!(before, key_in(folder.path(), &text), "{flow}: the same files, the same key");
+        fs::write(at(late), level(2.0)).unwrap();
+        assert_ne!(before, key_in(folder.path(), &text), "{flow}: {late} has changed");
+    }
+}
+
+/// TetGen has its vertices in one file and its tets in another; a scene names either.
+#[test]
+fn both_files_of_a_tet_body_are_in_the_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let ball = "supple = 1\n[[asset]]\nzoo = \"ball\"\ntriangles = 80\n[[asset.modifier]]\nkind = \"procdef\"\n\
+                [asset.modifier.tets]\nfile = \"body.node\"\n";
+    let node = "5 3 0 0\n0 -9 -9 -9\n1 30 -9 -9\n2 -9 30 -9\n3 -9 -9 30\n4 30 30 30\n";
+    write("body.node", node);
+    write("body.ele", "2 4 0\n0 0 1 2 3\n1 1 2 3 4\n");
+    let before = key_in(folder.path(), ball);
+    assert_eq!(before, key_in(folder.path(), ball));
+    write("body.ele", "2 4 0\n0 0 1 2 3\n1 1 3 2 4\n");
+    assert_ne!(before, key_in(folder.path(), ball), "the tets have changed");
+}
+
 fn ball(name: &str, size: f32) -> Asset {
     let mut mesh = stage::cube();
     name.clone_into(&mut mesh.name);
@@ -266,8 +334,12 @@ fn a_bake_never_replaces_what_its_scene_reads() {
 fn a_shorter_take_tells_of_the_frames_of_a_longer_one() {
     let folder = tempfile::tempdir().unwrap();
     let bake_frames = |frames| {
-        let options =
-            Options { frames: Some(frames), formats: Some(vec![Format::Ply]), keep_cache: false };
+        let options = Options {
+            frames: Some(frames),
+            formats: Some(vec![Format::Ply]),
+            keep_cache: false,
+            check: false,
+        };
         let mut player = player(&scene(SCENE)).unwrap();
         bake(&mut player, folder.path(), &options, &WRITERS, &Run::default()).unwrap()
     };

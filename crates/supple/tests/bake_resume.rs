@@ -44,6 +44,7 @@ fn options() -> Options {
         frames: Some(2..10),
         formats: Some(vec![Format::Glb, Format::Pc2, Format::Ply]),
         keep_cache: false,
+        check: false,
     }
 }
 

@@ -208,6 +208,16 @@ fn a_scene_says_what_is_wrong() {
     for (from, to, said) in [
         ("kind = \"blendshape\"", "kind = \"blendshape\"\nmorphs = { smile = 1 }", "smile"),
         ("kind = \"blendshape\"", "kind = \"blendshape\"\nrate = 7", "7"),
+        (
+            "kind = \"blendshape\"",
+            "kind = \"blendshape\"\ncombinations = { curl = \"wring*smile\" }",
+            "smile",
+        ),
+        (
+            "kind = \"blendshape\"",
+            "kind = \"blendshape\"\ncombinations = { curl = \"wring\" }",
+            "at least two",
+        ),
         ("kind = \"blendshape\"", "kind = \"blendshape\"\nstiffness = \"bone\"", "bone"),
         (
             "kind = \"blendshape\"",
@@ -227,4 +237,137 @@ fn a_scene_says_what_is_wrong() {
         };
         assert!(error.contains(said), "{to}: {error}");
     }
+}
+
+/// All expressions of a face with random weights in [−1, 2]; how many solves, the environment may say.
+#[test]
+fn random_expressions_are_finite_and_go_back() {
+    let Some(folder) = test_data("blendshapes/makehuman") else { return };
+    let solves: usize =
+        std::env::var("SUPPLE_BLEND_SOLVES").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let (base, triangles) = surface(&folder.join("base.obj"));
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("expression/units/caucasian"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 34);
+    let moves: Vec<Vec<Vec3>> = files
+        .iter()
+        .map(|file| {
+            let bytes = std::fs::read(file).expect("a file");
+            io::makehuman::read_target(&bytes, base.len()).expect("a target")
+        })
+        .collect();
+    // What moves, and its neighbours, which hold it.
+    let is_moved: Vec<bool> =
+        (0..base.len()).map(|v| moves.iter().any(|m| m[v] != Vec3::ZERO)).collect();
+    let mut names = vec![u32::MAX; base.len()];
+    let mut kept = Vec::new();
+    let mut face = Vec::new();
+    for t in triangles.iter().filter(|t| t.iter().any(|&v| is_moved[v as usize])) {
+        face.push(t.map(|v| {
+            if names[v as usize] == u32::MAX {
+                names[v as usize] = kept.len() as u32;
+                kept.push(v as usize);
+            }
+            names[v as usize]
+        }));
+    }
+    let rest: Vec<Vec3> = kept.iter().map(|&v| base[v]).collect();
+    let shapes: Vec<Vec<Vec3>> =
+        moves.iter().map(|m| kept.iter().map(|&v| base[v] + m[v]).collect()).collect();
+    let given = Shapes::of_surface(&face, &rest, shapes.iter().map(Vec::as_slice).collect());
+    // Few steps: whatever comes of them must be a shape.
+    let params = Params {
+        hold: Hold::Agreeing,
+        max_newton_steps: 3,
+        max_gradient_steps: 40,
+        ..Params::default()
+    };
+    let run = Run::default();
+    let solver = Solver::new(&given, &params, &run).expect("a network");
+    let mut seed = 7_u64;
+    let mut number = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut history = History::default();
+    for k in 0..solves {
+        let w: Vec<f64> = (0..34).map(|_| 3.0 * number() - 1.0).collect();
+        let blend = solver.solve(&w, &mut history, &run).expect("a blend");
+        assert!(blend.positions.iter().all(|p| p.is_finite()), "{k}: {:?}", blend.report);
+        let back = solver.solve(&[0.0; 34], &mut history, &run).expect("a blend");
+        assert_eq!(back.positions, rest, "{k}: back at the base");
+    }
+}
+
+fn files_with_morphs(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    let mut entries: Vec<_> =
+        std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            files_with_morphs(&path, found);
+        } else if path.extension().is_some_and(|e| e == "glb" || e == "gltf") {
+            found.push(path);
+        }
+    }
+}
+
+/// Every glTF file with morph targets, at the weights of its own first clip: finite, and closed seams stay closed.
+#[test]
+fn files_with_morph_targets_play_and_keep_their_seams() {
+    let Some(folder) = test_data("gltf") else { return };
+    let mut files = Vec::new();
+    files_with_morphs(&folder, &mut files);
+    let (run, mut played) = (Run::default(), 0);
+    for file in files {
+        let Ok(read) = io::read(&file, &ReadOptions::default()) else { continue };
+        let asset = read.asset;
+        let Ok(body) = supple::rig::Body::from_asset(&asset) else { continue };
+        if body.morphs.is_empty() {
+            continue;
+        }
+        let base = &body.mesh.positions;
+        let shape = |morph: &supple::rig::body::Morph| {
+            let mut shape = base.clone();
+            let range = morph.vertices.start as usize..morph.vertices.end as usize;
+            shape[range].iter_mut().zip(&morph.positions).for_each(|(x, d)| *x += *d);
+            shape
+        };
+        let shapes: Vec<Vec<Vec3>> = body.morphs.iter().map(shape).collect();
+        let given = Shapes::of_surface(
+            &body.mesh.triangles,
+            base,
+            shapes.iter().map(Vec::as_slice).collect(),
+        );
+        let params = Params { hold: Hold::Agreeing, max_newton_steps: 8, ..Params::default() };
+        let solver = match Solver::new(&given, &params, &run) {
+            Ok(solver) => solver,
+            Err(reason) => panic!("{}: {reason}", file.display()),
+        };
+        let mut history = History::default();
+        for k in 0..3 {
+            let mut pose = body.rest_pose().clone();
+            if let Some(clip) = asset.clips.first() {
+                let (from, to) = clip.span().unwrap_or_default();
+                clip.sample(from + (to - from) * (0.2 + 0.3 * k as f32), &mut pose);
+            }
+            let weights: Vec<f64> =
+                body.morph_weights(&pose).iter().map(|w| f64::from(*w)).collect();
+            let blend = solver.solve(&weights, &mut history, &run).expect("a blend");
+            let x = &blend.positions;
+            assert!(x.iter().all(|p| p.is_finite()), "{}: {:?}", file.display(), blend.report);
+            let first = supple::mesh::adjacency::coincident(base);
+            for (v, &f) in first.iter().enumerate() {
+                let f = f as usize;
+                if shapes.iter().all(|s| s[v] == s[f]) {
+                    assert_eq!(x[v], x[f], "{}: seam at {v} and {f}", file.display());
+                }
+            }
+        }
+        played += 1;
+    }
+    assert!(played >= 5, "{played} files with morph targets");
 }

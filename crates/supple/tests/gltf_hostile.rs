@@ -260,6 +260,20 @@ fn four_billion_elements_in_a_small_file_are_refused() {
     assert_place(read_all(text.as_bytes()), "bufferViews[0].byteLength");
 }
 
+/// A mesh is a few bytes that may name megabytes.
+#[test]
+fn meshes_of_one_accessor_are_limited_to_a_few_times_the_file() {
+    let mut file = File::default();
+    file.positions(&vec![Vec3::ONE; 300_000]);
+    let read = |count: usize| {
+        let mesh = r#"{"primitives":[{"attributes":{"POSITION":0}}]}"#;
+        file.read(&format!(r#","meshes":[{}]"#, vec![mesh; count].join(",")))
+    };
+    assert_eq!(read(4).unwrap().0.meshes.len(), 4, "some files do that");
+    let error = read(40).unwrap_err();
+    assert!(error.what.contains("out of proportion"), "{error}");
+}
+
 /// Objects that name one accessor again and again must not multiply it without end.
 #[test]
 fn repetition_is_limited_too() {

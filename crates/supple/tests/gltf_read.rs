@@ -125,11 +125,7 @@ fn all_interpolations_are_read() {
         assert_eq!(found, 3, "{interpolation:?}: translation, rotation and scale");
     }
     for channel in asset.clips.iter().flat_map(|c| &c.channels) {
-        let values = match &channel.track {
-            Track::Translation(v) | Track::Scale(v) => v.len(),
-            Track::Rotation(v) => v.len(),
-            Track::Weights(v) => v.len(),
-        };
+        let values = channel.track.value_count();
         let per_key = if channel.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         assert_eq!(values, per_key * channel.times.len());
     }

@@ -63,6 +63,76 @@ fn every_scene_plays_and_shows_where_it_contracts() {
     }
 }
 
+const TRACKS: &str = r#"
+supple = 1
+[time]
+end = "4 s"
+fps = 24
+[track.go]
+interpolation = "step"
+keys = [[0, 0], [2, 1]]
+[track.click]
+interpolation = "step"
+keys = [[0, 0], [0.5, 1], [0.6, 0], [1.5, 1]]
+[[asset]]
+name = "body"
+empty = true
+[[asset.modifier]]
+kind = "procdef"
+tets = { zoo = "worm", nodes = 120 }
+charts = [
+  { name = "rest" },
+  { name = "twitch", share = "go", primary = [[0, 1], [0.5, 0.7]] },
+]
+touches = [{ at = [0.5, 0, 0], on = "click" }]
+touch_chart = { primary = [[0, 1], [0.3, 0.8], [0.8, 1]], cycle = "0.2 s", speed = 10 }
+"#;
+
+#[test]
+fn tracks_switch_charts_and_start_touches() {
+    let scene = Scene::parse(TRACKS, None).expect("a scene");
+    let mut player = Player::open(&scene, &Folder::new(&folder()), &Run::default()).unwrap().0;
+    let mut most = |from: u32, to: u32| {
+        let contraction = |frame: u32| {
+            let frame = player.frame(frame, &Run::default()).expect("a frame");
+            let channel = frame.bodies[0].channels.scalar("contraction").expect("told").to_vec();
+            channel.into_iter().fold(0.0_f32, |m, c| m.max(c.abs()))
+        };
+        (from..to).map(contraction).fold(0.0, f32::max)
+    };
+    assert_eq!(most(0, 12), 0.0, "nobody touches it");
+    assert!(most(13, 16) > 0.1, "the first click");
+    assert_eq!(most(24, 36), 0.0, "at rest again");
+    assert!(most(37, 40) > 0.1, "the second click");
+    assert!(most(60, 72) > 0.3, "another chart");
+    let missing = TRACKS.replace("on = \"click\"", "on = \"clack\"");
+    let scene = Scene::parse(&missing, None).expect("a scene");
+    let refused = Player::open(&scene, &Folder::new(&folder()), &Run::default());
+    let error = refused.err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(error.contains("clack"), "{error}");
+}
+
+/// The ends of two keyframed clips, reached by tissue that stretches: curled by 150°, wrung by 180°.
+#[test]
+fn keyframed_shapes_are_reached_from_inside() {
+    let mut player = open("target");
+    let frame = player.frame(95, &Run::default()).expect("a frame");
+    assert!(frame.report.warnings.is_empty(), "{:?}", frame.report.warnings);
+    let size = zoo::Size { triangles: Some(6000) };
+    let bar = &zoo::build("morph-bar", &size, &Run::default()).unwrap().meshes[0];
+    for (body, shift) in [(0, Vec3::ZERO), (1, 3.0 * Vec3::Z)] {
+        let shown = &frame.bodies[body].positions;
+        assert_eq!(shown.len(), bar.positions.len(), "the same vertices");
+        let off = |v: usize| {
+            let wanted = bar.positions[v] + bar.morphs[body].positions[v] + shift;
+            shown[v].distance(wanted) / 6.16
+        };
+        let mean = (0..shown.len()).map(off).sum::<f32>() / shown.len() as f32;
+        let worst = (0..shown.len()).map(off).fold(0.0, f32::max);
+        assert!(mean < 0.04 && worst < 0.07, "body {body}: {mean} on average, {worst} at worst");
+    }
+}
+
 #[test]
 fn threads_and_seeking_give_the_same_bits() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();

@@ -91,9 +91,11 @@ fn models_are_remeshed_without_a_new_intersection() {
         let [before, after] =
             [&mesh, &new].map(|m| adjacency::topology(m.positions.len(), &m.triangles, &run));
         assert_eq!(before.nonmanifold_edges, after.nonmanifold_edges, "{file}");
-        assert_eq!(before.components, after.components, "{file}");
+        // Parts that share places are joined.
+        assert!(after.components <= before.components, "{file}");
         // Sheets that touch in one vertex only may come apart there: none do in closed models.
         if CLOSED.contains(&file) {
+            assert_eq!(before.components, after.components, "{file}");
             assert_eq!(before.euler_characteristic, after.euler_characteristic, "{file}");
         }
     }

@@ -4,6 +4,7 @@ mod data;
 
 use data::test_data;
 use supple::io::{self, ReadOptions};
+use supple::mesh::Values;
 use supple::mesh::tetrahedralize::{fill, fill::Params};
 use supple::{Run, TriMesh};
 
@@ -27,6 +28,7 @@ const BODIES: &[(&str, usize, usize, usize, usize)] = &[
     ("sofa_raptorTetra_8418.vtu", 2993, 8418, 5750, 0),
     ("softrobots_trunk.vtk", 709, 1972, 1322, 0),
     ("heart_lv_ellipsoid_derived.vtu", 562, 2167, 808, 1065),
+    ("heart_lv_ellipsoid_fenics.h5", 562, 2167, 808, 1065),
 ];
 
 #[test]
@@ -55,5 +57,53 @@ fn closed_models_are_filled_to_their_volume() {
         let report = fill(&mesh, &Params::default(), &Run::default()).unwrap().report;
         assert!((report.volume_ratio - 1.0).abs() < 0.003, "{file}: {report:?}");
         assert!(report.in_no_tet <= 1, "{file}: {report:?}");
+    }
+}
+
+/// What another program computed on the vertices arrives by its name.
+#[test]
+fn a_ventricle_arrives_with_its_fibres() {
+    let Some(path) = test_data("tets/heart_lv_ellipsoid_fenics.h5") else { return };
+    let mesh = io::read_tets(&path).unwrap().mesh;
+    let vectors = |name: &str| match mesh.attributes.get(name) {
+        Some(Values::Vec3(v)) => v.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let (fiber, sheet, radial) = (vectors("fiber"), vectors("sheet"), vectors("radial"));
+    for v in 0..mesh.positions.len() {
+        let (f, s) = (fiber[v], sheet[v]);
+        assert!((f.length() - 1.0).abs() < 1e-5 && f.dot(s).abs() < 1e-4, "{f} across {s}");
+        // Around an ellipsoid along x the radial direction lies beside the way from the axis, but for the apex.
+        let away = mesh.positions[v] * glam::Vec3::new(0.0, 1.0, 1.0);
+        if away.length() < 0.1 {
+            continue;
+        }
+        let r = radial[v] * glam::Vec3::new(0.0, 1.0, 1.0);
+        let beside = away.cross(r).length() / (away.length() * r.length()).max(0.05);
+        assert!(beside < 0.2, "radial {r} at {away}");
+    }
+}
+
+#[test]
+fn altered_files_of_dolfin_do_no_harm() {
+    let refused = io::dolfin::read(b"solid ball".to_vec(), &mut Vec::new()).unwrap_err();
+    assert!(refused.what.contains("HDF5"), "{refused:?}");
+    let Some(path) = test_data("tets/heart_lv_ellipsoid_fenics.h5") else { return };
+    let sound = std::fs::read(path).unwrap();
+    let mut state = 7_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize
+    };
+    for round in 0..80 {
+        let mut bytes = sound.clone();
+        if round % 4 == 0 {
+            bytes.truncate(next() % sound.len());
+        } else {
+            // The structure lies in the first pages and between the arrays.
+            let span = if round % 2 == 0 { 4096 } else { bytes.len() };
+            (0..8).for_each(|_| bytes[next() % span] = next() as u8);
+        }
+        let _ = io::dolfin::read(bytes, &mut Vec::new());
     }
 }

@@ -279,6 +279,7 @@ fn fingerprint(asset: &Asset) -> String {
             Track::Rotation(turns) => turns.iter().for_each(|q| floats(&q.to_array())),
             Track::Translation(v) | Track::Scale(v) => v.iter().for_each(|p| floats(&p.to_array())),
             Track::Weights(w) => floats(w),
+            Track::SparseWeights(w) => floats(&w.to_dense()),
         }
     }
     for t in asset.meshes.iter().flat_map(|m| &m.triangles) {

@@ -1,19 +1,23 @@
 //! `supple bench fuzz`: readers under attack for as long as one likes.
 
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use serde::Serialize;
-use supple::hostile::{self, READERS, Reader, Report};
+use supple::hostile::{self, READERS, Report};
 use supple::io;
 
 use crate::shell::{self, Shell};
 
 /// Mutations of one task; between rounds of tasks the clock is looked at.
 const TASK: u64 = 250;
+
+/// The row that plays random scenes.
+const SCENES: &str = "scenes";
 
 /// What `bench fuzz` tells of one reader, under the names it has in JSON.
 #[derive(Debug, Serialize)]
@@ -27,49 +31,73 @@ struct Told<'a> {
     finds: Vec<PathBuf>,
 }
 
-/// How long, from where, and which readers.
+/// How long or how many, from where, and which readers.
 pub(super) struct Plan<'a> {
     pub(super) minutes: f64,
+    pub(super) count: Option<u64>,
     pub(super) seed: u64,
     pub(super) only: Option<&'a str>,
 }
 
-/// Alters files and reads them until the time is over; the readers share it. Fails if there was a find.
+/// What is attacked: a name, how many tries make a task, and the tries of these numbers.
+type Attack<'a> = (&'a str, u64, Box<dyn Fn(Range<u64>) -> Report + Sync + 'a>);
+
+/// Alters files and reads them, and plays random scenes, until the time is over; the readers share it. Fails if there
+/// was a find.
 pub(super) fn run(plan: &Plan<'_>, shell: &Shell) -> anyhow::Result<ExitCode> {
-    let wanted = |reader: &&Reader| plan.only.is_none_or(|text| reader.name.contains(text));
-    let readers: Vec<&Reader> = READERS.iter().filter(wanted).collect();
+    let scratch = std::env::temp_dir().join(format!("supple-fuzz-{}", std::process::id()));
+    let seed = plan.seed;
+    let mut attacks: Vec<Attack<'_>> = Vec::new();
+    for reader in &READERS {
+        attacks.push((reader.name, TASK, Box::new(move |n| hostile::attack(reader, seed, n))));
+    }
+    let play = |numbers| hostile::attack_player(&scratch, seed, numbers);
+    attacks.push((SCENES, 1, Box::new(play)));
+    attacks.retain(|attack| plan.only.is_none_or(|text| attack.0.contains(text)));
     let names = || READERS.map(|reader| reader.name).join(", ");
-    anyhow::ensure!(!readers.is_empty(), "no such reader; there are {}", names());
-    let each = Duration::from_secs_f64(60.0 * plan.minutes.max(0.0) / readers.len() as f64);
+    anyhow::ensure!(!attacks.is_empty(), "no such reader; there are {}, {SCENES}", names());
+    let each = Duration::from_secs_f64(60.0 * plan.minutes.max(0.0) / attacks.len() as f64);
     let mut found = false;
-    for reader in readers {
-        let report = hunt(reader, plan.seed, each, shell)?;
+    for attack in &attacks {
+        let report = hunt(attack, plan.count, each, shell)?;
         let told = Told {
             bench: "fuzz",
-            reader: reader.name,
+            reader: attack.0,
             seed: plan.seed,
             mutations: report.tried,
             accepted: report.accepted,
             longest_ms: 1e3 * report.longest_secs,
-            finds: keep(reader, plan.seed, &report)?,
+            finds: keep(attack.0, plan.seed, &report)?,
         };
         found |= !told.finds.is_empty();
-        tell(&told, shell)?;
+        tell(&told, &report, shell)?;
     }
+    // Scenes clean up behind them; those that failed may not have.
+    let _ = std::fs::remove_dir_all(&scratch);
     Ok(if found { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Attacks one reader on all threads.
-fn hunt(reader: &Reader, seed: u64, time: Duration, shell: &Shell) -> anyhow::Result<Report> {
+/// Attacks on all threads, for a time or, if given, so many times.
+fn hunt(
+    (_, task, attack): &Attack<'_>,
+    count: Option<u64>,
+    time: Duration,
+    shell: &Shell,
+) -> anyhow::Result<Report> {
     let run = shell.quiet_run();
     let (start, mut first) = (Instant::now(), 0);
     let mut report = Report::default();
     let tasks = 4 * shell.threads() as u64;
-    while report.finds.is_empty() && (first == 0 || start.elapsed() < time) {
+    let goes_on = |first: u64| match count {
+        Some(count) => first < count,
+        None => first == 0 || start.elapsed() < time,
+    };
+    while report.finds.is_empty() && goes_on(first) {
         run.check()?;
-        let parts = run.map_tasks(tasks as usize, |task| {
-            let from = first + TASK * task as u64;
-            hostile::attack(reader, seed, from..from + TASK)
+        let end = count.unwrap_or(u64::MAX);
+        let parts = run.map_tasks(tasks as usize, |i| {
+            let from = first + task * i as u64;
+            attack(from.min(end)..(from + task).min(end))
         });
         for part in parts {
             report.tried += part.tried;
@@ -77,15 +105,15 @@ fn hunt(reader: &Reader, seed: u64, time: Duration, shell: &Shell) -> anyhow::Re
             report.longest_secs = report.longest_secs.max(part.longest_secs);
             report.finds.extend(part.finds);
         }
-        first += TASK * tasks;
+        first += task * tasks;
     }
     Ok(report)
 }
 
 /// Writes the files that did harm, to be looked at.
-fn keep(reader: &Reader, seed: u64, report: &Report) -> anyhow::Result<Vec<PathBuf>> {
+fn keep(reader: &str, seed: u64, report: &Report) -> anyhow::Result<Vec<PathBuf>> {
     let write = |find: &hostile::Find| {
-        let path = Path::new(".").join(format!("fuzz-{seed}-{}.{}", find.number, reader.name));
+        let path = Path::new(".").join(format!("fuzz-{seed}-{}.{reader}", find.number));
         io::save(&path, |out| out.write_all(&find.file))
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)
@@ -93,7 +121,7 @@ fn keep(reader: &Reader, seed: u64, report: &Report) -> anyhow::Result<Vec<PathB
     report.finds.iter().map(write).collect()
 }
 
-fn tell(told: &Told<'_>, shell: &Shell) -> anyhow::Result<()> {
+fn tell(told: &Told<'_>, report: &Report, shell: &Shell) -> anyhow::Result<()> {
     if shell.options().json {
         return shell.print_json(told);
     }
@@ -105,8 +133,9 @@ fn tell(told: &Told<'_>, shell: &Shell) -> anyhow::Result<()> {
         told.longest_ms,
         told.finds.len()
     ));
-    for file in &told.finds {
-        shell::out(&format!("  it did harm: {}", file.display()));
+    for (file, find) in told.finds.iter().zip(&report.finds) {
+        let what = find.what.lines().next().unwrap_or_default();
+        shell::out(&format!("  {} did harm: {}", file.display(), shell::shown(what)));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod blendshape;
 mod contact;
+mod crowds;
 mod foreign;
 mod fuzz;
 mod geodesic;
@@ -13,6 +14,7 @@ mod sculpt;
 mod secondary;
 mod skinning;
 mod smoke;
+mod smoke_files;
 mod smoke_mesh;
 mod tetrahedralize;
 
@@ -38,7 +40,8 @@ static ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Measure this machine: a table for people, one JSON object a line with --json
 ///
-/// `supple bench fuzz --minutes 60` measures nothing: it attacks the readers with altered files.
+/// `supple bench fuzz --minutes 60` measures nothing: it attacks the readers with altered files and the
+/// player with random scenes.
 ///
 /// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d,
 /// pymeshlab and libigl; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
@@ -71,6 +74,9 @@ pub(crate) struct Args {
     /// How long `fuzz` attacks the readers with altered files; they share the time
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = number::<f64>)]
     minutes: f64,
+    /// How many altered files of each kind, or random scenes, `fuzz` tries, however long it takes
+    #[arg(long, value_name = "N", conflicts_with = "minutes")]
+    count: Option<u64>,
     /// Which altered files `fuzz` begins with
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -148,7 +154,7 @@ fn is_met(row: &Row, target: f64) -> bool {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     if args.capability.as_deref() == Some("fuzz") {
         let (minutes, seed, only) = (args.minutes, args.seed, args.row.as_deref());
-        return fuzz::run(&fuzz::Plan { minutes, seed, only }, shell);
+        return fuzz::run(&fuzz::Plan { minutes, count: args.count, seed, only }, shell);
     }
     let before = args.against.as_deref().map(Saved::read).transpose()?;
     let bench = Bench { shell, only: args.row.as_deref(), rows: RefCell::default() };

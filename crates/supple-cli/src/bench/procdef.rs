@@ -1,55 +1,52 @@
 //! Rows of `procdef`: the paper's table of bodies, and what it leaves open: firmness, large bodies, fields.
 
-use std::time::Instant;
+use std::path::Path;
 
 use glam::DVec3;
-use supple::Run;
-use supple::procdef::chart::Sampled;
+use supple::modifier::TICKS_PER_SECOND;
+use supple::player::Player;
 use supple::procdef::field::{Known, inside, space};
-use supple::procdef::{
-    Body, Chart, Design, Drive, Motion, Passes, Played, State, Stretches, Tissue, Water, Work,
-};
+use supple::procdef::{Chart, Passes};
+use supple::scene::{Folder, Scene};
 use supple::zoo::tet_bodies;
 
 use super::{Bench, Row, median_ms};
 
-/// A row of the paper's table: a body of the zoo, how many of it, and the paper's time of a step in ms.
+/// A row of the paper's table: a body of the zoo, and the paper's time of a step in ms. Crowds are in `crowds.rs`.
 struct Bodies {
     row: &'static str,
     body: &'static str,
     vertices: usize,
-    models: usize,
     passes: Passes,
     paper: Option<f64>,
     target: f64,
 }
 
-const BODIES: [Bodies; 8] = [
-    bodies("jellyfish", "jellyfish", [854, 1], Passes::Plain(2), Some(4.37), 0.09),
-    bodies("worm", "worm", [470, 1], Passes::Plain(6), Some(5.04), 0.11),
-    bodies("jellyfishes", "jellyfish", [315, 31], Passes::Plain(1), Some(31.64), 0.55),
-    bodies("worms", "worm", [73, 101], Passes::Plain(1), Some(34.01), 0.60),
-    bodies("heart", "heart", [1302, 1], Passes::Plain(6), Some(14.79), 0.28),
-    bodies("bowel", "bowel", [1576, 1], Passes::Plain(6), Some(17.49), 0.33),
-    bodies("heart-firm", "heart", [1302, 1], Passes::Accelerated(3), None, 0.16),
-    bodies("large-100k", "bar", [100_000, 1], Passes::Plain(4), None, 18.0),
+const BODIES: [Bodies; 6] = [
+    bodies("jellyfish", "jellyfish", 854, Passes::Plain(2), Some(4.37), 0.09),
+    bodies("worm", "worm", 470, Passes::Plain(6), Some(5.04), 0.11),
+    bodies("heart", "heart", 1302, Passes::Plain(6), Some(14.79), 0.28),
+    bodies("bowel", "bowel", 1576, Passes::Plain(6), Some(17.49), 0.33),
+    bodies("heart-firm", "heart", 1302, Passes::Accelerated(3), None, 0.16),
+    bodies("large-100k", "bar", 100_000, Passes::Plain(4), None, 18.0),
 ];
 
 const fn bodies(
     row: &'static str,
     body: &'static str,
-    [vertices, models]: [usize; 2],
+    vertices: usize,
     passes: Passes,
     paper: Option<f64>,
     target: f64,
 ) -> Bodies {
-    Bodies { row, body, vertices, models, passes, paper, target }
+    Bodies { row, body, vertices, passes, paper, target }
 }
 
 pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     for bodies in BODIES.iter().filter(|b| bench.wants(b.row)) {
         ticks(bench, bodies)?;
     }
+    super::crowds::run(bench)?;
     if bench.wants("rbf-3000") {
         in_space(bench)?;
     }
@@ -59,62 +56,38 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One body with all that a tick of it needs.
-struct Mover<'a> {
-    body: &'a Body,
-    tissue: &'a Tissue,
-    chart: &'a Sampled,
-    motion: Motion,
-    state: State,
-    work: Work,
-    stretches: Stretches,
+/// A scene of a body that waves.
+fn scene(row: &Bodies) -> anyhow::Result<Scene> {
+    let passes = match row.passes {
+        Passes::Plain(n) => format!("{{ plain = {n} }}"),
+        Passes::Accelerated(n) => format!("{{ accelerated = {n} }}"),
+        Passes::Firmness(f) => format!("{{ firmness = {f:?} }}"),
+    };
+    let water = if row.body == "jellyfish" { "water = {}\n" } else { "" };
+    let wave = Chart::wave(1.3, 1.0).primary;
+    let text = format!(
+        "supple = 1\n[time]\nend = \"1000 s\"\nfps = 24\n[[asset]]\nname = \"body\"\nempty = true\n\
+         [[asset.modifier]]\nkind = \"procdef\"\ntets = {{ zoo = \"{}\", nodes = {} }}\n\
+         passes = {passes}\n{water}charts = [{{ name = \"wave\", primary = {wave:?} }}]\n",
+        row.body, row.vertices,
+    );
+    Ok(Scene::parse(&text, None)?)
 }
 
-impl Mover<'_> {
-    fn tick(&mut self, secs: f64, run: &Run<'_>) {
-        let played = [Played { chart: self.chart, share: 1.0 }];
-        self.tissue.stretch(&played, (self.chart, &[]), secs, &mut self.stretches);
-        let drive = Drive::by(&self.stretches);
-        self.body.tick(&self.motion, &drive, &mut self.state, &mut self.work, run);
-    }
-}
-
-/// The time of a tick with the chart moving: stretches and motion.
+/// The time of a tick with the chart moving, through the player: stretches and motion.
 fn ticks(bench: &Bench<'_>, row: &Bodies) -> anyhow::Result<()> {
     let run = bench.shell.quiet_run();
     let mesh = tet_bodies::build(row.body, Some(row.vertices))?;
-    let body = Body::new(&mesh)?;
-    let fields = Design::default().fields(&mesh, &run)?.fields;
-    let (tissue, chart) = (Tissue::new(&body, &fields), Chart::wave(1.3, 1.0).sampled()?);
-    let water = (row.body == "jellyfish").then(Water::default);
-    let motion = Motion { passes: row.passes, water, ..Motion::default() };
-    let one = || Mover {
-        body: &body,
-        tissue: &tissue,
-        chart: &chart,
-        motion,
-        state: State::at_rest(&body),
-        work: Work::default(),
-        stretches: Stretches::ones(&body),
-    };
-    let mut all: Vec<Mover<'_>> = (0..row.models).map(|_| one()).collect();
+    let scene = scene(row)?;
+    let (mut player, _) = Player::open(&scene, &Folder::new(Path::new(".")), &run)?;
     // Enough ticks a repeat that the clock does not matter.
-    let repeats = (200_000 / (row.vertices * row.models)).clamp(1, 100) as u32;
-    let mut tick = 0_u32;
+    let ticks = (200_000 / row.vertices).clamp(4, 100) as f64;
+    let mut secs = 0.5;
+    player.simulate(secs, &run)?;
     let value = median_ms(bench.shell, || {
-        let start = Instant::now();
-        for _ in 0..repeats {
-            tick += 1;
-            let secs = f64::from(tick) / 120.0;
-            match all.as_mut_slice() {
-                [single] => single.tick(secs, &run),
-                many => run.for_each_piece(many, 1, |_, bodies| {
-                    bodies.iter_mut().for_each(|b| b.tick(secs, &Run::default()));
-                }),
-            }
-        }
-        Ok(start.elapsed())
-    })? / f64::from(repeats);
+        secs += ticks / f64::from(TICKS_PER_SECOND);
+        Ok(player.simulate(secs, &run)?)
+    })? / ticks;
     bench.print(&Row {
         bench: "procdef",
         row: row.row,
@@ -124,12 +97,7 @@ fn ticks(bench: &Bench<'_>, row: &Bodies) -> anyhow::Result<()> {
         paper: row.paper,
         target: Some(row.target),
         threads: run.thread_count(),
-        note: format!(
-            "a tick of {} × {} vertices, {:?}",
-            row.models,
-            mesh.positions.len(),
-            row.passes
-        ),
+        note: format!("a tick of {} vertices, {:?}", mesh.positions.len(), row.passes),
     })
 }
 

@@ -16,7 +16,7 @@ use supple::mesh::volume::volume;
 use supple::player::Player;
 use supple::rig::{Body, Clip, Node, Palette, Skin, Skinning};
 use supple::scene::{Folder, Modifier, Scene};
-use supple::secondary::{Flesh, Frame, Params, Segments, Set, State, Step, place};
+use supple::secondary::{Flesh, Frame, Params, Segments, Set, State, Step, Wishes, place};
 use supple::{Asset, Run, zoo};
 
 use super::{Bench, Row, median_ms};
@@ -102,7 +102,14 @@ impl Take {
     fn new(asset: &Asset, sets: usize, run: &Run<'_>) -> anyhow::Result<Self> {
         let body = Body::from_asset(asset)?;
         let clip = asset.clips.last().cloned();
-        let mut params = place(&body, clip.as_ref(), run);
+        let wishes = Wishes { clips: clip.as_slice(), ..Wishes::default() };
+        // Every vertex takes part, however far it goes: the rows are about time.
+        let mut params = Params {
+            max_stretch: Params::default().max_stretch,
+            spare_rigid: false,
+            still_below: None,
+            ..place(&body, &wishes, run).params
+        };
         fill_up(&mut params, sets);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
         let flesh = Flesh::new(&body, &DAffine3::IDENTITY, &params)?;
@@ -141,7 +148,7 @@ impl Take {
         let mut joints = Vec::new();
         for tick in 0..TICKS {
             joints = self.joints(TICKS * frame + tick + 1);
-            let step = Step { joints: &joints, hands: &[], dt_secs: 1.0 / 120.0 };
+            let step = Step { joints: &joints, hands: &[], shifts: &[], dt_secs: 1.0 / 120.0 };
             self.flesh.step(state, &step);
         }
         joints

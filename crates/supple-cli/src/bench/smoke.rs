@@ -1,12 +1,21 @@
 //! Rows of `smoke`: the thesis' Table 7.1 at all its sizes, and how exactly tracers are carried.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use supple::flow::Flow;
 use supple::flow::advect::{Tracer, tracer};
 use supple::flow::analytic::Analytic;
 use supple::flow::grid::Axis;
 use supple::flow::sampled::Sampled;
+use supple::player::Player;
+use supple::scene::{Entry, FlowEntry, Folder, Modifier, OpenFlows, Scene, Source, Time};
 use supple::smoke::opacity::{Shade, Sheet, shade};
-use supple::smoke::{Opacity, Params, SeedLine, Streak};
+use supple::smoke::{Opacity, SmokeParams};
+use supple::{Asset, TriMesh};
+use supple_gpu::Renderer;
+use supple_gpu::camera::Framing;
+use supple_gpu::view::{Backdrop, Body, Paint, View, aspect};
 
 use super::{Bench, Row, median_ms};
 
@@ -34,6 +43,8 @@ pub(super) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     frames(bench)?;
     scattered(bench)?;
     super::smoke_mesh::run(bench)?;
+    picture(bench)?;
+    super::smoke_files::run(bench)?;
     accuracy(bench)
 }
 
@@ -104,33 +115,52 @@ fn laid_out(tracers: &[Tracer]) -> Sheet {
     let columns: Vec<f32> = tracers.chunks(ROWS).flat_map(column).collect();
     let count = tracers.len() / ROWS;
     let life = (0..count).map(|i| 1.0 - (i + 1) as f64 / count as f64).collect();
-    Sheet { rows: ROWS, columns, life, last_strip: 1.0 }
+    Sheet { rows: ROWS, columns, life, end_strips: [1.0; 2], joined: Vec::new() }
 }
 
-/// A step and the mesh with all its attributes.
+/// A frame of a scene: a step, and the surface with all its channels.
 fn frames(bench: &Bench<'_>) -> anyhow::Result<()> {
     let rows = [("frame-5k", 5_000, Some(10.0), 0.2), ("frame-1m", 1_000_000, None, 40.0)];
     for (row, vertices, paper, target) in rows {
         if !bench.wants(row) {
             continue;
         }
-        let (flow, run) = (gyre(64)?, bench.shell.quiet_run());
         let rows = if vertices < 10_000 { 50 } else { 1000 };
-        let points = vec![[0.6, 0.3, 0.05], [0.6, 0.3, 0.95]];
-        let seeds = vec![SeedLine { points, ..SeedLine::default() }];
-        let params =
-            Params { columns: vertices / rows, rows, dt: 1e-3, seeds, ..Params::default() };
-        let mut smoke = Streak::new(&params, &flow, &run)?;
-        for _ in 0..vertices / rows {
-            smoke.step(&flow, &run)?;
-        }
+        let columns = vertices / rows;
+        let mut player = player(rows, columns, bench)?;
+        let run = bench.shell.quiet_run();
+        // Until the surface is complete.
+        let mut frame = columns as u32;
+        player.frame(frame, &run)?;
         let value = median_ms(bench.shell, || {
-            smoke.step(&flow, &run)?;
-            Ok(smoke.surface(&flow, 0.0, &run)?)
+            frame += 1;
+            Ok(player.frame(frame, &run)?)
         })?;
-        print(bench, row, value, [paper, Some(target)], "step, opacity and mesh")?;
+        print(bench, row, value, [paper, Some(target)], "step, opacity and mesh, by the player")?;
     }
     Ok(())
+}
+
+/// A scene of one sheet in the gyre.
+fn player(rows: usize, columns: usize, bench: &Bench<'_>) -> anyhow::Result<Player> {
+    const RATE: u32 = 24;
+    let params = SmokeParams {
+        flow: "gyre".to_owned(),
+        rows: rows as u32,
+        columns: columns as u32,
+        releases_per_second: RATE,
+        seed: vec![[0.6, 0.3, 0.05], [0.6, 0.3, 0.95]],
+        ..SmokeParams::default()
+    };
+    let mut scene = Scene::of("smoke", Source::Empty { empty: true });
+    scene.time = Time { start: 0.0, end: 1e4, fps: f64::from(RATE) };
+    scene.assets[0].modifiers = vec![Modifier::Open(Entry::of("smoke", &params))];
+    let entry = FlowEntry::of(Source::Zoo { zoo: "gyre".to_owned(), triangles: None });
+    scene.flows.insert("gyre".to_owned(), FlowEntry { speed: 1e-3 * f64::from(RATE), ..entry });
+    let flows: OpenFlows = [("gyre".to_owned(), Arc::new(gyre(64)?))].into();
+    let folder = Folder::new(Path::new(".")).with_flows(&flows);
+    let mut load = |_: &Source| Ok(Asset::from_mesh(TriMesh::default()));
+    Ok(Player::new(&scene, &folder, &mut load, &bench.shell.quiet_run())?)
 }
 
 fn scattered(bench: &Bench<'_>) -> anyhow::Result<()> {
@@ -146,6 +176,36 @@ fn scattered(bench: &Bench<'_>) -> anyhow::Result<()> {
     let tracers: Vec<Tracer> = (0..50_000).map(place).collect();
     let value = integration_ms(bench, &flow, &tracers)?;
     print(bench, ROW, value, [None, Some(12.0)], "random vertices, 256³: memory bound")
+}
+
+/// The picture of a sheet of 50,000 vertices.
+fn picture(bench: &Bench<'_>) -> anyhow::Result<()> {
+    const ROW: &str = "picture-50k";
+    if !bench.wants(ROW) {
+        return Ok(());
+    }
+    let columns = 50_000 / ROWS;
+    let frame = player(ROWS, columns, bench)?.frame(columns as u32, &bench.shell.quiet_run())?;
+    let shown = &frame.bodies[0];
+    let mut mesh = TriMesh::new(shown.positions.clone(), shown.topology.triangles().to_vec());
+    mesh.attributes = shown.channels.clone();
+    let mut renderer = Renderer::new()?;
+    let size = [1280, 720];
+    let mut framing = Framing::new(glam::Vec3::new(1.0, 0.6, 1.0), glam::Vec3::Y, aspect(size));
+    framing.add(&mesh.positions);
+    let view = View {
+        bodies: vec![Body { paint: Paint::smoke([1.0; 3]), ..Body::new(&mesh) }],
+        backdrop: Backdrop::Dark,
+        ..View::through(framing.camera(), size)
+    };
+    let value = median_ms(bench.shell, || Ok(renderer.render(&view)?))?;
+    print(
+        bench,
+        ROW,
+        value,
+        [Some(6.0), Some(1200.0)],
+        "1280×720, this machine's adapter; the thesis on a GPU",
+    )
 }
 
 /// `exp(S g)` for S = [[0.3, −1], [1, −0.3]].

@@ -47,14 +47,18 @@ pub(super) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
 
 /// The double gyre at the corners of tetrahedra.
 fn gyre() -> anyhow::Result<Flow> {
+    flow_on(&tetrahedra(Analytic::Gyre.bounds()))
+}
+
+/// The double gyre at the points of a grid.
+pub(super) fn flow_on(grid: &Grid) -> anyhow::Result<Flow> {
     let bounds = Analytic::Gyre.bounds();
-    let grid = tetrahedra(bounds);
     let level = |t: f64| {
         let velocity = |i: usize| Analytic::Gyre.velocity(grid.point(i).to_array(), t);
         (0..grid.point_count()).map(velocity).map(|v| v.map(|c| c as f32)).collect()
     };
     let levels = [level(0.0), level(1.0)];
-    let levels = MeshLevels { mesh: Arc::new(Mesh::new(&grid)?), levels, bounds };
+    let levels = MeshLevels { mesh: Arc::new(Mesh::new(grid)?), levels, bounds };
     Ok(Flow::Recorded(Recorded::new(Clock::new(vec![0.0, 1.0])?, Box::new(levels), None)))
 }
 

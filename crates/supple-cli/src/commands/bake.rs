@@ -17,6 +17,7 @@ use crate::shell::Shell;
 /// Frames are stored as they finish. Stop with Ctrl-C at any moment and run the same command again:
 /// the result is bit for bit that of a bake that ran through.
 #[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Args {
     /// The scene, a TOML file
     scene: PathBuf,
@@ -35,6 +36,9 @@ pub(crate) struct Args {
     /// Keep the stored frames, so that another bake of other formats or more frames is quicker
     #[arg(long)]
     keep_cache: bool,
+    /// Count the self-intersections of every frame, not only of the first, the last and the most stretched one
+    #[arg(long)]
+    check: bool,
     /// Write more than 2 GB
     #[arg(long)]
     yes: bool,
@@ -64,6 +68,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         frames: args.frames.clone(),
         formats: args.format.clone(),
         keep_cache: args.keep_cache,
+        check: args.check,
     };
     let (mut player, mended) = if args.resample {
         shell.with_progress("resampling", |run| Player::open_resampled(&scene, &folder, run))?
@@ -71,7 +76,11 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         Player::open(&scene, &folder, &shell.quiet_run())?
     };
     shell.warn("scene", &mended);
-    announce(&bake::estimate(&player, &options)?, args.yes, shell)?;
+    let estimate = bake::estimate(&player, &options)?;
+    announce(&estimate, args.yes, shell)?;
+    let stored = bake::stored_bytes(&player, &args.output);
+    // Frames that an interrupted bake left here are not written again.
+    check_room(estimate.total().saturating_sub(stored), &args.output)?;
     let baked = bake_player(&mut player, &args.output, &options, shell)?;
     tell(&baked, shell)?;
     Ok(ExitCode::SUCCESS)
@@ -79,7 +88,6 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 
 /// Says how much will be written, and stops before too much is.
 fn announce(estimate: &Estimate, yes: bool, shell: &Shell) -> anyhow::Result<()> {
-    let gigabytes = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
     if let Some(format) = estimate.too_long() {
         bail!(
             "a .{} file ends at 4.3 GB, and this take is longer: bake fewer --frames at a time, or another \
@@ -100,6 +108,39 @@ fn announce(estimate: &Estimate, yes: bool, shell: &Shell) -> anyhow::Result<()>
         shell.say(format!("about {} will be written", gigabytes(total)));
     }
     Ok(())
+}
+
+/// Refuses what the disk cannot hold, as far as the system tells.
+fn check_room(bytes: u64, output: &Path) -> anyhow::Result<()> {
+    let there = output.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+    let Some(free) = free_bytes(there) else { return Ok(()) };
+    if bytes > free {
+        bail!(
+            "this bake would write about {} more, but {} has {} free: make room, bake fewer --frames, or choose \
+             another folder or --format",
+            gigabytes(bytes),
+            there.display(),
+            gigabytes(free)
+        );
+    }
+    Ok(())
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
+}
+
+/// What an ordinary user may still write to the disk of a folder; `None` where the system does not say.
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
 }
 
 /// Plays a scene into a folder, with a progress bar, and tells of its warnings. Gives the player

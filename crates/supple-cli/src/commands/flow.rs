@@ -26,6 +26,32 @@ pub(crate) struct FlowArgs {
     /// The axis that is time, of files that hold all times in one grid
     #[arg(long, value_name = "AXIS", value_parser = parse_axis)]
     pub(crate) time_axis: Option<usize>,
+    /// Memory that levels may take, as 200M or 1G: they are read ahead and let go, or in parts
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) memory: Option<u64>,
+    /// Take every N-th point of a lattice along each axis
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) stride: Option<u32>,
+}
+
+/// Bytes: a number, and perhaps k, M, G or T.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("'{text}' is no size; write it like 200M or 1.5G");
+    let plain = text.trim().trim_end_matches(['B', 'b']).trim_end_matches('i');
+    let (digits, unit) = match plain.char_indices().next_back() {
+        Some((at, c)) if c.is_alphabetic() => (&plain[..at], c.to_ascii_uppercase()),
+        _ => (plain, ' '),
+    };
+    let factor = match unit {
+        ' ' => 1.0,
+        'K' => 1e3,
+        'M' => 1e6,
+        'G' => 1e9,
+        'T' => 1e12,
+        _ => return Err(wrong()),
+    };
+    let number = digits.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0);
+    Ok((number.ok_or_else(wrong)? * factor) as u64)
 }
 
 /// Some of x, y and z.
@@ -73,6 +99,8 @@ impl FlowArgs {
             periodic: self.periodic.map_or([false; 3], |p| p.0),
             time_axis: self.time_axis,
             allow_outside: shell.options().allow_outside,
+            memory: self.memory,
+            stride: self.stride.map_or(1, |n| n as usize),
         }
     }
 }
@@ -192,4 +220,20 @@ fn print(files: &str, info: &FlowInfo) {
 fn describe_array(array: &ArrayLine) -> String {
     let units = array.units.as_deref().map_or(String::new(), |u| format!(" {u}"));
     format!("{} ({}{units})", array.name, array.place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_refused() {
+        let sizes = [("200M", 200_000_000), ("1G", 1_000_000_000), ("1.5GB", 1_500_000_000)];
+        for (text, bytes) in sizes.into_iter().chain([("64 MiB", 64_000_000), ("4096", 4096)]) {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "M", "-1G", "1X", "nan"] {
+            assert!(parse_size(bad).unwrap_err().contains("200M"), "{bad}");
+        }
+    }
 }

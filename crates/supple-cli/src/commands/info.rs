@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
+use glam::Vec3;
 use serde::Serialize;
 use supple::flow::recording;
-use supple::mesh::adjacency::{self, Topology};
+use supple::mesh::adjacency::{self, Seams, Topology};
 use supple::mesh::intersect::{Count, count_self_intersections};
 use supple::mesh::measure::{Bounds, area};
 use supple::mesh::volume::volume;
-use supple::{Asset, TriMesh, io};
+use supple::mesh::welding::open_edges;
+use supple::rig::body::Parts;
+use supple::{Asset, Run, TriMesh, io};
 
 use crate::shell::{self, Shell};
 
@@ -38,6 +42,8 @@ struct Info {
     closed: bool,
     /// The same, once vertices at the same position count as one (glTF doubles them at seams).
     closed_when_welded: bool,
+    /// Edges with an odd number of triangles, counted that way.
+    open_edges_when_welded: usize,
     /// No edge has more than two triangles.
     manifold: bool,
     /// The triangles around every vertex form one fan.
@@ -101,26 +107,73 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 
 fn describe(path: &Path, asset: Asset, deep: bool, shell: &Shell) -> anyhow::Result<Info> {
     let mut info = count(&asset);
-    let mesh = super::rest_mesh(path, asset, shell)?;
     let run = shell.quiet_run();
-    let topology = adjacency::topology(mesh.positions.len(), &mesh.triangles, &run);
-    info.closed_when_welded = topology.is_closed() || is_closed_when_welded(&mesh, shell);
-    describe_topology(&mut info, &topology);
-    run.check()?;
-    info.components = adjacency::components(mesh.positions.len(), &mesh.triangles).count;
-    info.volume = volume(&mesh.positions, &mesh.triangles, &run);
-    info.area = area(&mesh.positions, &mesh.triangles, &run);
-    if let Some(bounds) = Bounds::of(&mesh.positions) {
-        info.bounds = Some(Corners { min: bounds.min.to_array(), max: bounds.max.to_array() });
+    let asset = asset.with_clouds_as_meshes();
+    let mut whole = Whole::default();
+    // Parts one at a time: a thousand instances of a mesh take the memory of one.
+    if asset.nodes.len() > 1 && !deep {
+        let parts = Parts::of(&asset).with_context(|| path.display().to_string())?;
+        for index in 0..parts.len() {
+            run.check()?;
+            let surface = parts.surface(index, &run).with_context(|| path.display().to_string())?;
+            whole.add(&surface.positions, &surface.triangles, &run);
+        }
+    } else {
+        let mesh = super::rest_mesh(path, asset, shell)?;
+        whole.add(&mesh.positions, &mesh.triangles, &run);
+        if deep {
+            let Count { pairs, is_all } = shell.with_progress("self-intersections", |run| {
+                count_self_intersections(&mesh.positions, &mesh.triangles, run)
+            })?;
+            info.self_intersections = Some(pairs);
+            info.more_self_intersections = !is_all;
+        }
     }
-    if deep {
-        let Count { pairs, is_all } = shell.with_progress("self-intersections", |run| {
-            count_self_intersections(&mesh.positions, &mesh.triangles, run)
-        })?;
-        info.self_intersections = Some(pairs);
-        info.more_self_intersections = !is_all;
-    }
+    whole.tell(&mut info);
     Ok(info)
+}
+
+/// What is measured, part by part.
+#[derive(Default)]
+struct Whole {
+    topology: Topology,
+    seams: Seams,
+    /// A part was open as it is, and `seams` knows of all of them.
+    is_open: bool,
+    /// Edges of its parts that stay open where places agree.
+    open_edges: usize,
+    volume: f64,
+    area: f64,
+    bounds: Option<Bounds>,
+}
+
+impl Whole {
+    fn add(&mut self, positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) {
+        let topology = adjacency::topology(positions.len(), triangles, run);
+        // Parts that are closed as they are have nothing to close with others.
+        if !topology.is_closed() && !triangles.is_empty() {
+            self.is_open = true;
+            self.seams.add(positions, triangles, run);
+            self.open_edges += open_edges(positions, triangles);
+        }
+        self.topology += topology;
+        self.volume += volume(positions, triangles, run);
+        self.area += area(positions, triangles, run);
+        let bounds = Bounds::of(positions);
+        self.bounds = match (self.bounds, bounds) {
+            (Some(a), Some(b)) => Some(a.union(&b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    fn tell(&self, info: &mut Info) {
+        describe_topology(info, &self.topology);
+        info.closed_when_welded = info.closed || (self.is_open && self.seams.are_closed());
+        info.open_edges_when_welded = if info.closed_when_welded { 0 } else { self.open_edges };
+        info.components = self.topology.components;
+        (info.volume, info.area) = (self.volume, self.area);
+        info.bounds = self.bounds.map(|b| Corners { min: b.min.to_array(), max: b.max.to_array() });
+    }
 }
 
 /// What can be counted without looking at the geometry.
@@ -189,12 +242,6 @@ fn describe_topology(info: &mut Info, topology: &Topology) {
     info.boundary_edges = topology.boundary_edges;
 }
 
-fn is_closed_when_welded(mesh: &TriMesh, shell: &Shell) -> bool {
-    let names = adjacency::coincident(&mesh.positions);
-    let triangles = adjacency::renamed(&mesh.triangles, &names);
-    adjacency::topology(mesh.positions.len(), &triangles, &shell.quiet_run()).is_closed()
-}
-
 fn print(file: &str, info: &Info) {
     let yes_no = |yes: bool| if yes { "yes" } else { "no" };
     shell::out(&format!("{file}: {}", info.kind));
@@ -231,7 +278,13 @@ fn closed(info: &Info) -> String {
     match (info.closed, info.closed_when_welded) {
         (true, _) => "yes".to_owned(),
         (false, true) => "yes, once coincident vertices are merged".to_owned(),
-        (false, false) => format!("no, {} boundary edges", info.boundary_edges),
+        (false, false) => {
+            let open = info.open_edges_when_welded;
+            format!(
+                "no, {} boundary edges, {open} once coincident vertices are merged",
+                info.boundary_edges
+            )
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod flow;
 pub(crate) mod info;
 pub(crate) mod new;
 mod number;
+pub(crate) mod procdef;
 pub(crate) mod remesh;
 pub(crate) mod render;
 pub(crate) mod schema;
@@ -24,6 +25,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use supple::io::{self, ReadOptions};
+use supple::mesh::folding::Folding;
 use supple::{Asset, TriMesh};
 
 pub(crate) use self::number::number;
@@ -52,6 +54,7 @@ pub(crate) enum Command {
     Skin(skin::Args),
     Blend(blend::Args),
     Smoke(smoke::Args),
+    Procdef(procdef::Args),
     Info(info::Args),
     Check(check::Args),
     Render(render::Args),
@@ -68,6 +71,13 @@ pub(crate) fn read(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
     let loaded = io::read(path, &options)?;
     shell.warn(&path.display().to_string(), &loaded.warnings);
     Ok(loaded.asset)
+}
+
+/// Counts the self-intersections before and after an operation.
+pub(crate) fn folding(before: &TriMesh, after: &TriMesh, shell: &Shell) -> anyhow::Result<Folding> {
+    let shapes = [before, after].map(|mesh| (&mesh.positions[..], &mesh.triangles[..]));
+    let [before, after] = shapes;
+    Ok(shell.with_progress("self-intersections", |run| Folding::between(before, after, run))?)
 }
 
 /// The whole asset as one mesh, in the pose its file gives it; a point cloud is a mesh without

@@ -9,10 +9,10 @@ use anyhow::{Context as _, bail};
 use glam::DVec3;
 use supple::procdef::preset::Preset;
 use supple::procdef::starter;
-use supple::rig::Body;
-use supple::scene;
+use supple::rig::body::Parts;
+use supple::{Asset, scene};
 
-use crate::shell::Shell;
+use crate::shell::{self, Shell};
 
 /// Write a starter scene for a mesh: its clips, skeleton, morph targets and flesh that jiggles, ready to
 /// edit and bake
@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// With --procdef: which way is up; y if not given
     #[arg(long, value_name = "DIRECTION", requires = "procdef", value_parser = direction, allow_hyphen_values = true)]
     up: Option<DVec3>,
+    /// The clip to play, by its name or its number from 0; the first if not given. Flesh suits all of them
+    #[arg(long, value_name = "NAME", conflicts_with = "procdef")]
+    clip: Option<String>,
     /// Replace a scene that is already there
     #[arg(long)]
     force: bool,
@@ -58,7 +61,13 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let asset = super::read(&args.mesh, shell)?;
     // A scene of what cannot be played helps nobody.
     if !asset.meshes.is_empty() {
-        Body::from_asset(&asset).with_context(|| args.mesh.display().to_string())?;
+        Parts::of(&asset).with_context(|| args.mesh.display().to_string())?;
+    }
+    let (asset, left_out) = scene::sample_of(&asset);
+    if left_out > 0 {
+        let note =
+            format!("{left_out} more instances of its meshes were not looked at for this scene");
+        shell.warn(&args.mesh.display().to_string(), &[note]);
     }
     let scene_file = args.output.clone().unwrap_or_else(|| args.mesh.with_extension("toml"));
     if scene_file.exists() && !args.force {
@@ -75,7 +84,14 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
             shell.warn(&args.mesh.display().to_string(), &written.notes);
             written.text
         }
-        None => scene::starter(&name, &asset, &shell.quiet_run()),
+        None => {
+            let played = played(args.clip.as_deref(), &asset)?;
+            let written = scene::starter_for(&name, &asset, played, &shell.quiet_run());
+            for note in &written.notes {
+                shell.say(format!("note: {note}"));
+            }
+            written.text
+        }
     };
     supple::io::save(&scene_file, |out| out.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {}", scene_file.display()))?;
@@ -86,6 +102,21 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         shell.print_json(&serde_json::json!({ "scene": scene_file }))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The number of the clip that was asked for.
+fn played(clip: Option<&str>, asset: &Asset) -> anyhow::Result<usize> {
+    let Some(wanted) = clip else { return Ok(0) };
+    let by_name = asset.clips.iter().position(|c| c.name == wanted);
+    let by_number = wanted.parse().ok().filter(|&i: &usize| i < asset.clips.len());
+    by_name.or(by_number).with_context(|| {
+        let names: Vec<String> =
+            asset.clips.iter().take(20).map(|c| shell::shown(&c.name)).collect();
+        match &names[..] {
+            [] => format!("there is no clip '{wanted}': the file has none; leave --clip out"),
+            names => format!("there is no clip '{wanted}'; there are {}", names.join(", ")),
+        }
+    })
 }
 
 /// How the scene names the mesh: relative to its own folder if the mesh is in it or below.

@@ -85,10 +85,16 @@ fn params(args: &Args, share: f64) -> Params {
 
 fn tell(report: &Report, shell: &Shell) -> anyhow::Result<()> {
     shell.warn("remesh", &report.warnings);
+    let added = report.intersections_after.saturating_sub(report.intersections_before);
+    if added > 0 {
+        shell.warn("remesh", &[format!("{added} pairs of triangles intersect that did not")]);
+    }
     if shell.options().json {
         return shell.print_json(report);
     }
     let Report { triangles_before, triangles_after, length, .. } = report;
     shell.say(format!("{triangles_before} → {triangles_after} triangles, edges of about {length}"));
+    let Report { intersections_before: before, intersections_after: after, .. } = report;
+    shell.say(format!("self-intersections {before} → {after}"));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `supple skin`: a skinned character posed or played, with its volume kept.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{self as stdio, BufWriter};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,12 @@ use supple::bake::{WRITERS, Writer};
 use supple::io::{self, Take};
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
+use supple::mesh::intersect::self_intersections;
 use supple::mesh::normals::vertex_normals;
 use supple::mesh::tangents;
 use supple::rig::{Body, Clip, Node, Pose, Skinning};
 use supple::scene::Format;
-use supple::skinning::{self, Report, Solver};
+use supple::skinning::{self, Instant, JointReport, Left, Memo, Skinned, Solver};
 use supple::{Asset, Run};
 
 use super::number;
@@ -29,7 +30,15 @@ use crate::shell::Shell;
 /// Move a character by its skeleton; with --volume the blends around its joints keep its volume
 ///
 /// Writes a clip as a take (GLB, USD, PC2, MDD) or, with --time, one moment of it as a mesh (any format).
-/// A file without clips is written in its rest pose. Where the displaced volume goes can be painted:
+/// A file without clips is written in its rest pose.
+///
+/// --volume gives back what the turns of joints take away, by a displacement that retreats wherever it would do
+/// harm: no triangles intersect that plain skinning keeps apart, no edge is longer than 1.25 times the longer of its
+/// plain and its rest length, no triangle is turned round. What is told counts that, and says joint by joint what
+/// was lost, what came back, and why not more. --volume=closed-form is exact for each closed piece and faster, and
+/// looks after none of this.
+///
+/// Where the displaced volume goes can be painted:
 /// the vertex attribute `_VOLUME` multiplies the weights of all joints, `_VOLUME_JOINT` replaces those of
 /// one joint, with either sign.
 #[derive(clap::Args, Debug)]
@@ -40,9 +49,9 @@ pub(crate) struct Args {
     /// File to write; its ending says the format
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Give back the volume that the blends around joints take away
-    #[arg(long)]
-    volume: bool,
+    /// Give back the volume that the blends around joints take away: retreating from harm, or closed-form
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "retreating", value_name = "HOW")]
+    volume: Option<Keeping>,
     /// How joints are blended
     #[arg(long, value_enum, default_value_t = Method::Linear)]
     method: Method,
@@ -58,7 +67,7 @@ pub(crate) struct Args {
     /// The painted field that says where volume goes; `_VOLUME` and `_VOLUME_JOINT` if not given
     #[arg(long, value_name = "NAME", requires = "volume")]
     weights: Option<String>,
-    /// The largest turn of a joint that is corrected at once, in degrees
+    /// The largest turn of a joint that --volume=closed-form corrects at once, in degrees
     #[arg(long, value_parser = number::<f64>, default_value_t = 30.0, value_name = "DEGREES", requires = "volume")]
     step: f64,
 }
@@ -71,10 +80,15 @@ Examples:
   supple zoo arm -o arm.glb
   supple skin arm.glb -o bulge.glb --volume          (painted _VOLUME_ELBOW: the biceps bulges)
   supple zoo rigged-bar -o bar.glb
-  supple skin bar.glb -o twist.glb --volume --clip twist --method dual-quaternion";
+  supple skin bar.glb -o twist.glb --volume --clip twist --method dual-quaternion
+  supple skin bar.glb -o bend.glb --volume=closed-form --clip bend";
 
 /// Frames of a take: more than an hour of film. A file of a kilobyte can name a clip of a year.
 const MOST_FRAMES: u32 = 100_000;
+
+/// Joints that take less than this of the volume are not told, and no more than so many.
+const TOLD: f64 = 1e-4;
+const MOST_JOINTS: usize = 24;
 
 /// How joints are blended.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -94,6 +108,24 @@ impl From<Method> for Skinning {
     }
 }
 
+/// How volume is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Keeping {
+    /// Plain skinning plus a displacement that retreats wherever it would do harm
+    Retreating,
+    /// Joint by joint, exactly for every closed piece, fast; may fold and stretch
+    ClosedForm,
+}
+
+impl From<Keeping> for skinning::Method {
+    fn from(keeping: Keeping) -> Self {
+        match keeping {
+            Keeping::Retreating => Self::Retreating,
+            Keeping::ClosedForm => Self::ClosedForm,
+        }
+    }
+}
+
 /// What `skin` tells, under the names it has in JSON.
 #[derive(Debug, Default, Serialize)]
 struct Told {
@@ -104,12 +136,55 @@ struct Told {
     volume_error_plain: Option<f64>,
     volume_error: Option<f64>,
     largest_lambda: f64,
-    /// Joints that were corrected, with their largest λ.
-    joints: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<Kept>,
+    /// Joints that turned, those that lost most first.
+    joints: Vec<JointTold>,
     /// Joints with scale: the volume that makes or takes stays.
     scaled: BTreeSet<String>,
     /// What was not done, and why.
     left: BTreeSet<String>,
+}
+
+/// How the promises were kept, over all frames.
+#[derive(Debug, Default, Serialize)]
+struct Kept {
+    /// What joints took by turning, all signs alike: the mean of the frames and the most, as shares of the volume.
+    lost: f64,
+    most_lost: f64,
+    /// The share of it that came back.
+    back: f64,
+    /// The longest edge, by the longer of plain and rest.
+    stretch: f64,
+    /// Pairs of triangles that intersect under plain skinning, as written, and only as written; all frames together.
+    pairs_plain: usize,
+    pairs: usize,
+    pairs_added: usize,
+}
+
+/// One joint over all frames.
+#[derive(Debug, Default, Serialize)]
+struct JointTold {
+    joint: String,
+    /// Its largest turn and λ.
+    degrees: f64,
+    lambda: f64,
+    /// What it took, all signs alike: the mean of the frames, as a share of the volume; what of it came back.
+    lost: f64,
+    returned: f64,
+    back: f64,
+    /// The least mean of α, and the most vertices that were drawn back, by which harm.
+    freedom: f64,
+    drawn_back: usize,
+    by_edge: usize,
+    by_pair: usize,
+    by_turn: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hangs_on: Option<String>,
+    /// Why less than half came back, in so many frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<Left>,
+    left_in: u32,
 }
 
 /// A character and how it is to be moved.
@@ -122,30 +197,76 @@ struct Player<'a> {
     run: Run<'a>,
 }
 
+/// The frames of a take.
+#[derive(Clone, Copy)]
+struct Frames {
+    first: f64,
+    fps: f64,
+    count: u32,
+}
+
+impl Frames {
+    fn secs(&self, number: i64) -> f64 {
+        self.first + number as f64 / self.fps
+    }
+}
+
 impl Player<'_> {
-    fn at(&self, secs: f64, told: Option<&mut Told>) -> anyhow::Result<Vec<Vec3>> {
+    fn pose(&self, secs: f64) -> Pose {
         let mut pose = self.body.rest_pose().clone();
         if let Some(clip) = self.clip {
             clip.sample(secs as f32, &mut pose);
         }
+        pose
+    }
+
+    /// One moment by itself.
+    fn at(&self, secs: f64, told: &mut Told) -> anyhow::Result<Vec<Vec3>> {
+        let pose = self.pose(secs);
+        let matrices = self.body.matrices(&pose);
+        if !self.keeps_volume {
+            return Ok(self.plain(&pose, Some(told)));
+        }
+        let skinned = self.solver.pose(self.body, &pose, &matrices, self.method, &self.run)?;
+        told.add(self, &pose, &skinned)?;
+        Ok(skinned.positions)
+    }
+
+    /// A frame of a take.
+    fn frame(
+        &self,
+        frames: Frames,
+        number: i64,
+        memo: &Memo,
+        told: Option<&mut Told>,
+    ) -> anyhow::Result<Vec<Vec3>> {
         let (body, run) = (self.body, &self.run);
-        let matrices = body.matrices(&pose);
-        let positions = if self.keeps_volume {
-            let skinned = self.solver.pose(body, &pose, &matrices, self.method, run)?;
-            if let Some(told) = told {
-                let plain = body.skin(&pose, &matrices, self.method, run);
-                told.measure(self, &pose, &plain, &skinned.positions);
-                told.add(self.solver, &skinned.report);
-            }
-            skinned.positions
-        } else {
-            let plain = body.skin(&pose, &matrices, self.method, run);
-            if let Some(told) = told {
-                told.measure(self, &pose, &plain, &plain);
-            }
-            plain
+        let pose = self.pose(frames.secs(number));
+        if !self.keeps_volume {
+            return Ok(self.plain(&pose, told));
+        }
+        let instants = |number: i64| {
+            let inside = (0..i64::from(frames.count)).contains(&number);
+            inside.then(|| {
+                let pose = self.pose(frames.secs(number));
+                Instant { bound: body.morphed(&pose, run), matrices: body.matrices(&pose) }
+            })
         };
-        Ok(positions)
+        let take = skinning::Take { body, skinning: self.method, instants: &instants, memo };
+        let now = Instant { bound: body.morphed(&pose, run), matrices: body.matrices(&pose) };
+        let skinned = self.solver.frame(&take, number, &now, run)?;
+        if let Some(told) = told {
+            told.add(self, &pose, &skinned)?;
+        }
+        Ok(skinned.positions)
+    }
+
+    fn plain(&self, pose: &Pose, told: Option<&mut Told>) -> Vec<Vec3> {
+        let plain = self.body.skin(pose, &self.body.matrices(pose), self.method, &self.run);
+        if let Some(told) = told {
+            told.measure(self, pose, &plain, &plain);
+        }
+        plain
     }
 }
 
@@ -165,21 +286,86 @@ impl Told {
         keep(&mut self.volume_error, worst(written));
     }
 
-    fn add(&mut self, solver: &Solver, report: &Report) {
+    /// Adds a frame.
+    fn add(&mut self, player: &Player<'_>, pose: &Pose, skinned: &Skinned) -> anyhow::Result<()> {
+        let (body, run) = (player.body, &player.run);
+        let plain = body.skin(pose, &body.matrices(pose), player.method, run);
+        self.measure(player, pose, &plain, &skinned.positions);
+        let report = &skinned.report;
         let largest = report.largest_lambda();
         if largest.abs() > self.largest_lambda.abs() {
             self.largest_lambda = largest;
         }
+        let triangles = &body.mesh.triangles;
+        let before: HashSet<[u32; 2]> =
+            self_intersections(&plain, triangles, run)?.into_iter().collect();
+        let after = self_intersections(&skinned.positions, triangles, run)?;
+        let kept = self.kept.get_or_insert_default();
+        kept.lost += report.lost();
+        kept.most_lost = kept.most_lost.max(report.lost());
+        // Until all frames are in, what is missing.
+        kept.back += report.missing();
+        kept.stretch = kept.stretch.max(report.stretch);
+        kept.pairs_plain += before.len();
+        kept.pairs += after.len();
+        kept.pairs_added += after.iter().filter(|p| !before.contains(*p)).count();
         for joint in &report.joints {
-            let lambda = self.joints.entry(joint.joint.clone()).or_default();
-            if joint.lambda.abs() > lambda.abs() {
-                *lambda = joint.lambda;
-            }
-            if joint.scaled {
-                self.scaled.insert(joint.joint.clone());
-            }
+            self.add_joint(joint);
         }
-        self.left.extend(skinning::warnings(solver, report));
+        let is_whole = |j: &&JointReport| j.left == Some(Left::Flattened);
+        let flat = report.joints.iter().filter(is_whole);
+        self.left.extend(flat.map(|j| format!("'{}': a joint flattens all it carries", j.joint)));
+        if report.joints.iter().any(|j| j.piece.is_some()) {
+            self.left.extend(skinning::warnings(player.solver, report));
+        }
+        Ok(())
+    }
+
+    fn add_joint(&mut self, joint: &JointReport) {
+        let known = self.joints.iter().position(|j| j.joint == joint.joint);
+        let place = known.unwrap_or_else(|| {
+            let new =
+                JointTold { joint: joint.joint.clone(), freedom: 1.0, ..JointTold::default() };
+            self.joints.push(new);
+            self.joints.len() - 1
+        });
+        let told = &mut self.joints[place];
+        told.degrees = told.degrees.max(joint.degrees);
+        if joint.lambda.abs() > told.lambda.abs() {
+            told.lambda = joint.lambda;
+        }
+        told.lost += joint.lost.abs();
+        // Until all frames are in, what is missing.
+        told.back += (joint.lost - joint.returned).abs();
+        told.freedom = told.freedom.min(joint.freedom);
+        told.drawn_back = told.drawn_back.max(joint.drawn_back);
+        told.by_edge = told.by_edge.max(joint.by_edge);
+        told.by_pair = told.by_pair.max(joint.by_pair);
+        told.by_turn = told.by_turn.max(joint.by_turn);
+        told.hangs_on.clone_from(&joint.hangs_on);
+        if joint.left.is_some() {
+            told.left = joint.left;
+            told.left_in += 1;
+        }
+        if joint.scaled {
+            self.scaled.insert(joint.joint.clone());
+        }
+    }
+
+    /// All frames are in: sums become means and shares.
+    fn finish(&mut self) {
+        let back = |lost: f64, missing: f64| if lost > 0.0 { 1.0 - missing / lost } else { 1.0 };
+        let frames = f64::from(self.frames.max(1));
+        if let Some(kept) = &mut self.kept {
+            kept.back = back(kept.lost, kept.back);
+            kept.lost /= frames;
+        }
+        for joint in &mut self.joints {
+            joint.back = back(joint.lost, joint.back);
+            joint.lost /= frames;
+            joint.returned = joint.lost * joint.back;
+        }
+        self.joints.sort_by(|a, b| b.lost.total_cmp(&a.lost).then(a.joint.cmp(&b.joint)));
     }
 }
 
@@ -197,7 +383,11 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
             args.input.display()
         );
     }
-    let params = skinning::Params { step_degrees: args.step, weights: args.weights.clone() };
+    let params = skinning::Params {
+        method: args.volume.map(skinning::Method::from).unwrap_or_default(),
+        step_degrees: args.step,
+        weights: args.weights.clone(),
+    };
     let run = shell.quiet_run();
     let solver =
         Solver::new(&body, &params, &run).with_context(|| args.input.display().to_string())?;
@@ -208,13 +398,14 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         solver: &solver,
         clip,
         method: args.method.into(),
-        keeps_volume: args.volume,
+        keeps_volume: args.volume.is_some(),
         run,
     };
-    let told = match (args.time, clip) {
+    let mut told = match (args.time, clip) {
         (None, Some(clip)) => write_take(args, &player, clip, &rest, shell)?,
         (time, _) => write_moment(args, &player, time.unwrap_or(0.0), rest, shell)?,
     };
+    told.finish();
     tell(&told, args.volume, shell)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -279,12 +470,13 @@ fn write_take(
     let frames = frames as u32;
     let told = RefCell::new(Told { frames, ..new_told(args, player) });
     let seen = RefCell::new(BTreeSet::new());
+    let (taken, memo) = (Frames { first, fps: args.fps, count: frames }, Memo::default());
     shell.with_progress("skinning", |run| {
         let mut positions = |i: u32, positions: &mut [Vec3]| {
             let mut told = told.borrow_mut();
             let fresh = seen.borrow_mut().insert(i);
-            let secs = first + f64::from(i) / args.fps;
-            let found = player.at(secs, fresh.then_some(&mut *told));
+            let told = fresh.then_some(&mut *told);
+            let found = player.frame(taken, i64::from(i), &memo, told);
             positions.copy_from_slice(&found.map_err(stdio::Error::other)?);
             run.report(seen.borrow().len() as u64, u64::from(frames));
             Ok(())
@@ -323,7 +515,7 @@ fn write_moment(
     let mut told = Told { frames: 1, ..new_told(args, player) };
     let start = player.clip.and_then(Clip::span).map_or(0.0, |s| f64::from(s.0));
     let mesh = &mut asset.meshes[0];
-    let posed = player.at(start + secs, Some(&mut told))?;
+    let posed = player.at(start + secs, &mut told)?;
     let before = std::mem::replace(&mut mesh.positions, posed);
     tangents::follow(mesh, &before);
     if mesh.attributes.normals().is_some() {
@@ -342,7 +534,7 @@ fn new_told(args: &Args, player: &Player<'_>) -> Told {
     Told { file, vertices, ..Told::default() }
 }
 
-fn tell(told: &Told, kept: bool, shell: &Shell) -> anyhow::Result<()> {
+fn tell(told: &Told, volume: Option<Keeping>, shell: &Shell) -> anyhow::Result<()> {
     let left: Vec<&String> = told.left.iter().collect();
     shell.warn("skin", &left);
     if shell.options().json {
@@ -354,7 +546,7 @@ fn tell(told: &Told, kept: bool, shell: &Shell) -> anyhow::Result<()> {
         if e.abs() < 1e-4 { format!("{e:+.1e}") } else { format!("{:+.3} %", 100.0 * e) }
     };
     match (told.volume_error_plain, told.volume_error) {
-        (Some(plain), Some(error)) if kept => shell.say(format!(
+        (Some(plain), Some(error)) if volume.is_some() => shell.say(format!(
             "largest volume error of a piece: {} (plain skinning: {}), largest |λ| {:.3}, {} joints",
             percent(error),
             percent(plain),
@@ -367,6 +559,14 @@ fn tell(told: &Told, kept: bool, shell: &Shell) -> anyhow::Result<()> {
         )),
         _ => shell.say("it encloses no volume that could be measured"),
     }
+    if let Some(kept) = &told.kept {
+        tell_kept(kept, volume == Some(Keeping::Retreating), shell);
+    }
+    told.joints
+        .iter()
+        .filter(|j| j.lost > TOLD)
+        .take(MOST_JOINTS)
+        .for_each(|j| tell_joint(j, shell));
     if !told.scaled.is_empty() {
         let names: Vec<&str> = told.scaled.iter().take(8).map(String::as_str).collect();
         shell.say(format!(
@@ -376,4 +576,51 @@ fn tell(told: &Told, kept: bool, shell: &Shell) -> anyhow::Result<()> {
         ));
     }
     Ok(())
+}
+
+fn tell_kept(kept: &Kept, measures: bool, shell: &Shell) {
+    if measures {
+        shell.say(format!(
+            "the turns of joints take {:.2} % of the volume (at most {:.2} %): {:.1} % of that is back; edges \
+             ≤ {:.3} times plain or rest",
+            100.0 * kept.lost,
+            100.0 * kept.most_lost,
+            100.0 * kept.back,
+            kept.stretch
+        ));
+    }
+    shell.say(format!(
+        "intersecting pairs: {} (plain skinning: {}), {} of them added",
+        kept.pairs, kept.pairs_plain, kept.pairs_added
+    ));
+}
+
+fn tell_joint(joint: &JointTold, shell: &Shell) {
+    let mut line = format!(
+        "  {}: turns by up to {:.0}°, takes {:.3} %, {:.1} % of it back",
+        joint.joint,
+        joint.degrees,
+        100.0 * joint.lost,
+        100.0 * joint.back
+    );
+    let causes = [
+        (joint.by_edge, "stretched edges"),
+        (joint.by_pair, "parts that would intersect"),
+        (joint.by_turn, "triangles that would turn round"),
+    ];
+    let causes = causes.iter().filter(|c| c.0 > 0).map(|c| format!("{} by {}", c.0, c.1));
+    let causes: Vec<String> = causes.collect();
+    if joint.drawn_back > 0 {
+        line += &format!("; {} vertices drawn back", joint.drawn_back);
+        if !causes.is_empty() {
+            line += &format!(" ({})", causes.join(", "));
+        }
+    }
+    if let Some(left) = joint.left {
+        line += &format!("; left in {} frames: {left}", joint.left_in);
+    }
+    if let Some(other) = &joint.hangs_on {
+        line += &format!("; hangs on '{other}' by its skin");
+    }
+    shell.say(line);
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         bail!(
             "{}: no writer for tets in this kind of file (known: {})",
             args.output.display(),
-            io::TetFormat::known()
+            io::TetFormat::written()
         );
     }
     let asset = super::read(&args.input, shell)?;

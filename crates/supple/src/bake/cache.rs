@@ -85,13 +85,18 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> BakeError + '_ {
 }
 
 impl Cache {
+    /// Where the cache of an output folder is.
+    pub(super) fn folder_in(output: &Path) -> PathBuf {
+        output.join(".supple-bake")
+    }
+
     /// Opens or makes the cache of an output folder.
     pub(super) fn open(
         output: &Path,
         fingerprint: [u8; 32],
         own: Vec<Arc<Topology>>,
     ) -> Result<(Self, Opened), BakeError> {
-        let folder = output.join(".supple-bake");
+        let folder = Self::folder_in(output);
         let lock = lock(&folder, output)?;
         let cache = Self { folder, fingerprint, own, lock };
         let opened = cache.clear_foreign()?;
@@ -247,6 +252,11 @@ impl Cache {
         let stored = read();
         run.check()?;
         Ok(stored)
+    }
+
+    /// Where the frames are.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// How the bodies of a frame are stored that was verified or stored.

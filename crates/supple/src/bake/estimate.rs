@@ -1,7 +1,11 @@
 //! How much a bake will write, told before it does.
 
-use super::{BakeError, Options, wanted_frames};
+use std::path::Path;
+
+use super::cache::Cache;
+use super::{BakeError, Options, output_folder, wanted_frames};
 use crate::mesh::TriMesh;
+use crate::mesh::attribute::TANGENT;
 use crate::player::Player;
 use crate::scene::Format;
 
@@ -53,12 +57,25 @@ pub fn estimate(player: &Player, options: &Options) -> Result<Estimate, BakeErro
     Ok(Estimate { cache: count.saturating_mul(12 * vertices + state), files })
 }
 
+/// Bytes of the frames that an earlier bake into a folder left there.
+#[must_use]
+pub fn stored_bytes(player: &Player, folder: &Path) -> u64 {
+    let cache = Cache::folder_in(&output_folder(player, folder));
+    let entries = std::fs::read_dir(cache).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+}
+
 /// About how many bytes one frame of a body takes.
 fn bytes_a_frame(mesh: &TriMesh, format: Format) -> u64 {
     let (vertices, triangles) = (mesh.positions.len() as u64, mesh.triangles.len() as u64);
     match format {
-        // Displacements of positions and normals.
-        Format::Glb => 24 * vertices,
+        // Displacements of positions, normals and tangents; vertices are split where values at corners differ.
+        Format::Glb => {
+            let split = mesh.corners.iter().map(|c| c.values.len() as u64).fold(vertices, u64::max);
+            let has_tangents = mesh.attributes.get(TANGENT).is_some()
+                || mesh.corners.iter().any(|c| c.name == TANGENT);
+            (24 + 12 * u64::from(has_tangents)) * split
+        }
         // Three numbers of about eleven letters.
         Format::Usda => 36 * vertices,
         Format::Pc2 | Format::Mdd => 12 * vertices,

@@ -39,20 +39,24 @@
 
 mod cache;
 mod estimate;
+mod folds;
 mod names;
 mod output;
 mod summary;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::Run;
-use crate::player::{FrameError, Player, Report, Unreadable};
+use crate::mesh::measure::max_edge_stretch;
+use crate::player::{BodyFrame, Cast, FrameError, Player, Report, Unreadable};
 use crate::run::Cancelled;
 use crate::scene::Format;
 
 use cache::{Cache, Opened, Stored};
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Estimate, estimate, stored_bytes};
+pub use folds::{FoldedFrame, Folds};
 use names::Names;
 pub use output::{WRITERS, Writer};
 pub use summary::{Contact, Flesh, Summary};
@@ -67,6 +71,9 @@ pub struct Options {
     /// Whether stored frames stay after the files are written: a later bake of other formats or more
     /// frames is then quicker, for the price of the disk space. Default: no.
     pub keep_cache: bool,
+    /// Whether the self-intersections of every frame are counted, not only of the first, the last and the one
+    /// that is stretched most. Default: no.
+    pub check: bool,
 }
 
 /// What a bake has done.
@@ -160,11 +167,7 @@ pub fn bake(
     let frames = wanted_frames(player, options)?;
     let formats = options.formats.as_ref().unwrap_or(&player.scene().output.formats).clone();
     let writers = wanted_writers(&formats, writers)?;
-    let folder = match &player.scene().output.folder {
-        Some(inner) => folder.join(names::file_name(inner)),
-        None => folder.to_owned(),
-    };
-    let names = Names::new(player.scene(), folder, frames.clone());
+    let names = Names::new(player.scene(), output_folder(player, folder), frames.clone());
     names.check(player, &writers)?;
     let own = player.cast().iter().map(|c| c.topology().clone()).collect();
     let (cache, opened) = Cache::open(names.folder(), player.fingerprint(), own)?;
@@ -176,7 +179,8 @@ pub fn bake(
         baked.warnings.push(note.to_owned());
     }
     let total = u64::from(frames.end - frames.start) * (1 + writers.len() as u64);
-    play_all(player, &cache, &mut baked, run, total)?;
+    let stretches = play_all(player, &cache, &mut baked, run, total)?;
+    folds::look(player, &cache, &mut baked, &stretches, options.check, run)?;
     let mut outputs = output::Outputs { player, cache: &cache, frames, run, total, names };
     let kept = outputs.survey()?;
     for (number, (format, writer)) in (1..).zip(&writers) {
@@ -187,6 +191,14 @@ pub fn bake(
         cache.remove()?;
     }
     Ok(baked)
+}
+
+/// The folder that files are written to: the scene may name one inside.
+fn output_folder(player: &Player, folder: &Path) -> PathBuf {
+    match &player.scene().output.folder {
+        Some(inner) => folder.join(names::file_name(inner)),
+        None => folder.to_owned(),
+    }
 }
 
 fn wanted_frames(player: &Player, options: &Options) -> Result<Range<u32>, BakeError> {
@@ -222,14 +234,15 @@ const SMALL_STATE: usize = 1 << 16;
 /// Larger ones with every so many frames.
 const FRAMES_A_STATE: u32 = 24;
 
-/// Stores every frame that is not stored yet.
+/// Stores every frame that is not stored yet; returns how far edges of each body are stretched in each.
 fn play_all(
     player: &mut Player,
     cache: &Cache,
     baked: &mut Baked,
     run: &Run<'_>,
     total: u64,
-) -> Result<(), BakeError> {
+) -> Result<Vec<Vec<f64>>, BakeError> {
+    let mut stretches = Vec::new();
     let frames = baked.frames.clone();
     // The last stored state, until the player has been brought there.
     let mut ahead = None;
@@ -250,15 +263,30 @@ fn play_all(
                 let is_small = player.state_size() <= SMALL_STATE;
                 let is_due = is_small || (i - frames.start).is_multiple_of(FRAMES_A_STATE);
                 let state = is_due.then(|| player.snapshot());
-                let stored = Stored { state, report: frame.report };
+                let mut report = frame.report;
+                report.edge_stretches = edge_stretches(player, &frame.bodies, run);
+                let stored = Stored { state, report };
                 cache.store(i, &stored, &frame.bodies, run)?;
                 stored.report
             }
         };
+        stretches.push(report.edge_stretches.clone());
         baked.add(i, report);
         run.report(u64::from(i - frames.start) + 1, total);
     }
-    Ok(())
+    Ok(stretches)
+}
+
+/// The longest an edge of each body is over its length at rest; 1 for what has another topology then.
+fn edge_stretches(player: &Player, bodies: &[BodyFrame], run: &Run<'_>) -> Vec<f64> {
+    let of_body = |(cast, shape): (&Cast, &BodyFrame)| {
+        let rest = &cast.rest.meshes[0].positions;
+        if !Arc::ptr_eq(&shape.topology, cast.topology()) || rest.len() != shape.positions.len() {
+            return 1.0;
+        }
+        max_edge_stretch(rest, &shape.positions, shape.topology.triangles(), run)
+    };
+    player.cast().iter().zip(bodies).map(of_body).collect()
 }
 
 impl Baked {

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::Folds;
+use crate::contact::flesh;
 use crate::modifier::Figure;
 use crate::player::Report;
-use crate::rig::contact;
 use crate::secondary;
 
 /// One body over a take.
@@ -21,6 +22,8 @@ pub struct Summary {
     pub flesh: Option<Flesh>,
     /// What was done about contacts, if there were any.
     pub contact: Option<Contact>,
+    /// Whether it is folded, for what has triangles of its own.
+    pub folds: Option<Folds>,
     /// What its modifiers told, each figure once, folded over the frames as it says.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
@@ -31,6 +34,8 @@ pub struct Summary {
 pub struct Flesh {
     /// Stretch over radius, the mean over the sets, in the frame where it is largest.
     pub stretch: f64,
+    /// Stretch over radius of the set that is stretched most, in any frame.
+    pub most_stretch: f64,
     /// Most vertices that were moved in a frame.
     pub moved: u64,
     /// Most Runge–Kutta steps of a vertex in a frame.
@@ -82,6 +87,7 @@ impl Summary {
 impl Flesh {
     fn add(&mut self, frame: &secondary::Report) {
         self.stretch = self.stretch.max(frame.mean_stretch);
+        self.most_stretch = self.most_stretch.max(frame.most_stretch);
         self.moved = self.moved.max(frame.moved);
         self.steps = self.steps.max(frame.steps);
         self.cut_frames += u32::from(!frame.clamped.is_empty());
@@ -89,7 +95,7 @@ impl Flesh {
 }
 
 impl Contact {
-    fn add(&mut self, frame: &contact::Report) {
+    fn add(&mut self, frame: &flesh::Report) {
         self.frames += 1;
         self.deepest = self.deepest.max(frame.deepest);
         self.projected += frame.projected;
@@ -109,14 +115,16 @@ impl fmt::Display for Summary {
         let flesh = self.flesh.as_ref().map(ToString::to_string);
         let contact = self.contact.as_ref().map(ToString::to_string);
         let told = self.figures.iter().map(|f| Some(f.to_string()));
-        let parts: Vec<_> = [volume, flesh, contact].into_iter().chain(told).flatten().collect();
+        let folds = self.folds.as_ref().map(ToString::to_string);
+        let parts: Vec<_> =
+            [volume, flesh, contact, folds].into_iter().chain(told).flatten().collect();
         if parts.is_empty() { f.write_str("no volume") } else { f.write_str(&parts.join("; ")) }
     }
 }
 
 impl fmt::Display for Flesh {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { stretch, moved, steps, cut_frames } = self;
+        let Self { stretch, moved, steps, cut_frames, .. } = self;
         write!(
             f,
             "flesh stretched up to {stretch:.2} radii, {}",
@@ -161,11 +169,11 @@ mod tests {
     fn frame(error: f64, stretch: f64, contacts: u32) -> Report {
         let clamped = if stretch > 1.0 { vec!["belly".to_owned()] } else { Vec::new() };
         let flesh = secondary::Report { mean_stretch: stretch, clamped, ..Default::default() };
-        let touch = contact::Report { contacts, deepest: 0.1, ..Default::default() };
+        let touch = flesh::Report { contacts, deepest: 0.1, ..Default::default() };
         Report {
             volume_errors: vec![None, Some(error)],
             secondary: vec![Vec::new(), vec![flesh]],
-            contacts: vec![contact::Report::default(), touch],
+            contacts: vec![flesh::Report::default(), touch],
             ..Report::default()
         }
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use glam::{DVec3, Vec3};
 
-use super::carry::carry;
+use super::carry::Carry;
 use super::{Bending, Error, Inside, Params, Shapes};
 use crate::Run;
 use crate::mesh::TriMesh;
@@ -166,10 +166,8 @@ impl Body {
     /// Carries the inside over and counts what came of it.
     fn finish(&mut self, is_carried: bool, run: &Run<'_>) {
         if is_carried {
-            let (network, base, is_surface) = (&self.network, &self.base, &self.is_surface);
-            self.targets = run.map_tasks(self.targets.len(), |t| {
-                carry(network, base, &self.targets[t], is_surface, run)
-            });
+            let carry = Carry::new(&self.network, &self.base, &self.is_surface, run);
+            self.targets = run.map_tasks(self.targets.len(), |t| carry.to(&self.targets[t], run));
         }
         self.counts.tets = self.tets.len();
         self.counts.inverted_in_targets = self.targets.iter().map(|x| self.inverted(x)).sum();

@@ -2,7 +2,7 @@
 //!
 //! The surface is fixed at the target. The displacement inside is harmonic over the springs at first; then each
 //! node's star is turned as rigidly as possible and the nodes are moved to agree with their stars, in turn
-//! (as-rigid-as-possible, Sorkine and Alexa 2007). The matrix is the same throughout and is factorised once a target.
+//! (as-rigid-as-possible, Sorkine and Alexa 2007). The matrix is the same throughout, and for all targets.
 
 use glam::{DMat3, DVec3};
 
@@ -14,34 +14,49 @@ use crate::spring::network::Network;
 /// Rounds of turning and moving: twelve left no tet inverted where harmonic displacements alone did.
 const ROUNDS: usize = 12;
 
-/// Where all nodes are in a target; `target` is read where `is_known`.
-pub(super) fn carry(
-    network: &Network,
-    base: &[DVec3],
-    target: &[DVec3],
-    is_known: &[bool],
-    run: &Run<'_>,
-) -> Vec<DVec3> {
-    let known = (0..base.len()).filter(|&i| is_known[i]);
-    // Whole turns are taken out first: harmonic displacements shrink under rotation.
-    let placed = Rigid::fit(known.map(|i| (base[i], target[i])));
-    let back = placed.inverse();
-    let mut x: Vec<DVec3> = (0..base.len())
-        .map(|i| if is_known[i] { back.apply(target[i]) } else { base[i] })
-        .collect();
-    if let Some(inside) = Unknowns::new(network, is_known, base, run) {
-        inside.solve(network, &mut x, |d, _, _| d, base, run);
-        for _ in 0..ROUNDS {
-            let turns = turns(network, base, &x, run);
-            let turned = |d: DVec3, i: usize, j: usize| 0.5 * (turns[i] * d + turns[j] * d);
-            inside.solve(network, &mut x, turned, base, run);
-        }
+/// A body whose inside is to be carried over: `is_known` where targets are.
+pub(super) struct Carry<'a> {
+    network: &'a Network,
+    base: &'a [DVec3],
+    is_known: &'a [bool],
+    inside: Option<Unknowns>,
+}
+
+impl<'a> Carry<'a> {
+    pub(super) fn new(
+        network: &'a Network,
+        base: &'a [DVec3],
+        is_known: &'a [bool],
+        run: &Run<'_>,
+    ) -> Self {
+        let inside = Unknowns::new(network, is_known, base, run);
+        Self { network, base, is_known, inside }
     }
-    x.iter()
-        .zip(target)
-        .zip(is_known)
-        .map(|((x, t), &known)| if known { *t } else { placed.apply(*x) })
-        .collect()
+
+    /// Where all nodes are in a target.
+    pub(super) fn to(&self, target: &[DVec3], run: &Run<'_>) -> Vec<DVec3> {
+        let Self { network, base, is_known, .. } = *self;
+        let known = (0..base.len()).filter(|&i| is_known[i]);
+        // Whole turns are taken out first: harmonic displacements shrink under rotation.
+        let placed = Rigid::fit(known.map(|i| (base[i], target[i])));
+        let back = placed.inverse();
+        let mut x: Vec<DVec3> = (0..base.len())
+            .map(|i| if is_known[i] { back.apply(target[i]) } else { base[i] })
+            .collect();
+        if let Some(inside) = &self.inside {
+            inside.solve(network, &mut x, |d, _, _| d, base, run);
+            for _ in 0..ROUNDS {
+                let turns = turns(network, base, &x, run);
+                let turned = |d: DVec3, i: usize, j: usize| 0.5 * (turns[i] * d + turns[j] * d);
+                inside.solve(network, &mut x, turned, base, run);
+            }
+        }
+        x.iter()
+            .zip(target)
+            .zip(is_known)
+            .map(|((x, t), &known)| if known { *t } else { placed.apply(*x) })
+            .collect()
+    }
 }
 
 /// The rotation of each node's star.

@@ -18,12 +18,12 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use super::Error;
 use super::newton::Problem;
 use super::obstacle::Obstacle;
 use super::prepare::{Solver, factorise};
-use super::solve::{Blend, Frame, History, Report, Start};
+use super::solve::{Blend, Frame, Free, History, Report, Start};
 use super::terms::Term;
-use super::{Error, Mode, weights};
 use crate::Run;
 use crate::sparse::VectorFactor;
 
@@ -95,13 +95,6 @@ impl World<'_> {
     }
 }
 
-/// A blend that nothing touches yet.
-struct Free {
-    blend: Blend,
-    frame: Frame,
-    x: Vec<DVec3>,
-}
-
 /// What one solve hands to the next: shape, planes and their forces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Touch {
@@ -149,8 +142,11 @@ impl Interaction {
             near.sort_by(|a, b| away(a).total_cmp(&away(b)).then(a.cmp(b)));
             near.iter().take(GRIP).for_each(|&i| is_held[i as usize] = true);
         }
-        let preconditioner =
-            if solver.free.is_empty() { None } else { Some(factorise(body, &is_held, &[], run)?) };
+        let preconditioner = if solver.free.is_empty() {
+            None
+        } else {
+            Some(factorise(body, &is_held, &[], run)?.0)
+        };
         let k = body.network.stiffness();
         let kappa = STIFF * k.iter().sum::<f64>() / k.len().max(1) as f64;
         Ok(Self { is_held, free_piece: vec![u32::MAX; body.base.len()], preconditioner, kappa })
@@ -169,16 +165,14 @@ impl Interaction {
         (touch, history): (&mut Touch, &mut History),
         run: &Run<'_>,
     ) -> Result<Blend, Error> {
-        let blend = solver.solve(weights, history, run)?;
+        solver.check_weights(weights)?;
         let vertices = solver.body.node_of.len();
         if let Some(pull) = world.pulls.iter().find(|p| p.vertex as usize >= vertices) {
             return Err(Error::NoSuchVertex { vertex: pull.vertex, vertices });
         }
         run.install(|| {
-            let frame = solver.frame(weights::of_shapes(weights, &solver.combinations), run);
-            let x = solver.nodes_of(&frame, weights, history, run)?;
-            let x = solver.placed(&frame.shares, &x);
-            self.touched(solver, world, Free { blend, frame, x }, touch, run)
+            let free = solver.free_blend(weights, history, run)?;
+            self.touched(solver, world, free, touch, run)
         })
     }
 
@@ -422,22 +416,6 @@ impl State {
             if *held {
                 *to = *from;
             }
-        }
-    }
-}
-
-impl Solver {
-    /// All nodes of a free blend, in the frame of the base.
-    fn nodes_of(
-        &self,
-        frame: &Frame,
-        weights: &[f64],
-        history: &mut History,
-        run: &Run<'_>,
-    ) -> Result<Vec<DVec3>, Error> {
-        match self.params.mode {
-            Mode::Rotations => Ok(frame.predicted.clone()),
-            Mode::Springs => Ok(self.equilibrium(frame, weights, history, run)?.0),
         }
     }
 }

@@ -57,11 +57,13 @@
 //! # Ok::<(), supple::blendshape::Error>(())
 //! ```
 
+mod anchor;
 mod body;
 mod carry;
 pub mod contact;
 #[cfg(test)]
 mod contact_tests;
+mod lagged;
 pub mod modifier;
 mod newton;
 pub mod obstacle;
@@ -81,6 +83,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mesh::TetMesh;
 use crate::run::Cancelled;
+pub use anchor::Anchor;
 pub use body::Counts;
 pub use prepare::Solver;
 pub use solve::{Blend, History, Report, Start};
@@ -152,6 +155,8 @@ pub struct Params {
     pub hold: Hold,
     /// Vertices whose motion the whole takes part in where nothing is held; none: the whole surface.
     pub anchor: Vec<u32>,
+    /// Rigid rectangles inside that the rest comes to rest about, in place of the above (001 §3.4).
+    pub anchors: Vec<Anchor>,
     /// Longest Newton step at the end, in diagonals of the base shape's box.
     pub tolerance_rel_diagonal: f64,
     /// Newton steps before the best shape so far is given.
@@ -169,6 +174,7 @@ impl Default for Params {
             layer_depth_edges: 1.0,
             hold: Hold::Nothing,
             anchor: Vec::new(),
+            anchors: Vec::new(),
             tolerance_rel_diagonal: 1e-4,
             max_newton_steps: 60,
             max_gradient_steps: 400,
@@ -266,6 +272,11 @@ pub enum Error {
         /// How many there are.
         vertices: usize,
     },
+    /// An anchor stands beside held vertices, or nowhere.
+    #[error(
+        "an anchor inside needs a finite place and nothing else held: give anchors or held vertices, not both"
+    )]
+    BadAnchor,
     /// A combination names no targets, or one that does not exist.
     #[error("combination {combination} must name at least two of the {targets} targets, each once")]
     BadCombination {

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::contact::{Interaction, Touch, World};
 use super::obstacle::{Obstacle, Pose, Solid};
-use super::{Error, History, Hold, Mode, Params as Blending, Report as Solved, Shapes, Solver};
+use super::{
+    Combination, Error, History, Hold, Mode, Params as Blending, Report as Solved, Shapes, Solver,
+};
 use crate::mesh::Shape;
 use crate::modifier::{
     Fold, Halt, Inputs, Modifier, Moment, Nature, Need, Report, Source, Stage, TICKS_PER_SECOND,
@@ -29,6 +31,9 @@ pub struct Params {
     pub weights: Vec<Value>,
     /// Weight of morph targets by name; others keep that of the file or clip.
     pub morphs: BTreeMap<String, Value>,
+    /// Morph targets that belong to others used together, as in `fix = "smile*jawOpen"`: added to them by the product of their
+    /// weights.
+    pub combinations: BTreeMap<String, String>,
     /// `springs`: the equilibrium, for what bends and turns. `rotations`: interpolated rotations, for faces.
     pub mode: Mode,
     /// Hold the vertices where all shapes agree. Default: yes for morph targets, no for other shapes.
@@ -55,6 +60,7 @@ impl Default for Params {
             targets: Vec::new(),
             weights: Vec::new(),
             morphs: BTreeMap::new(),
+            combinations: BTreeMap::new(),
             mode: Mode::Springs,
             hold_agreeing: None,
             hold: Vec::new(),
@@ -88,8 +94,22 @@ pub struct Blendshape {
     /// For each weight the morph targets it belongs to; empty for targets from files.
     morphs: Vec<Vec<usize>>,
     names: Vec<String>,
-    /// Displacements at weight one of the body's own morph targets.
-    displacements: Vec<Vec<Vec3>>,
+    /// The body's own morph targets: their morphs, and displacements at weight one.
+    own: Vec<Moved>,
+}
+
+/// Morphs or targets, and what they do to each vertex or where they put it.
+type Moved = (Vec<usize>, Vec<Vec3>);
+
+/// The body's own morph targets by name, and those that belong to others used together.
+#[derive(Default)]
+struct Own {
+    names: Vec<String>,
+    all: Vec<Moved>,
+    /// Places of targets among all.
+    plain: Vec<usize>,
+    /// Place among all, and the targets that it belongs to, as places among the plain ones.
+    combined: Vec<(usize, Vec<usize>)>,
 }
 
 impl Blendshape {
@@ -164,31 +184,81 @@ fn obstacles(now: &Moment<'_>, before: &[Pose]) -> (Vec<Obstacle>, Vec<Pose>) {
     (obstacles, places)
 }
 
-/// The body's own morph targets by name, and which of its morphs each is made of.
-fn own_morphs(from: &Inputs<'_>) -> (Vec<String>, Vec<Vec<usize>>, Vec<Vec<Vec3>>) {
-    let (mut names, mut of): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
-    for (m, morph) in from.body.morphs.iter().enumerate() {
-        let name = if morph.name.is_empty() { morph.index.to_string() } else { morph.name.clone() };
-        match names.iter().position(|n| *n == name) {
-            Some(known) => of[known].push(m),
-            None => {
-                names.push(name);
-                of.push(vec![m]);
+impl Own {
+    fn new(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
+        let (mut names, mut of): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+        for (m, morph) in from.body.morphs.iter().enumerate() {
+            let name =
+                if morph.name.is_empty() { morph.index.to_string() } else { morph.name.clone() };
+            match names.iter().position(|n| *n == name) {
+                Some(known) => of[known].push(m),
+                None => {
+                    names.push(name);
+                    of.push(vec![m]);
+                }
             }
+        }
+        if names.is_empty() {
+            return Err("there is nothing to blend to: give targets, or a body with morph targets"
+                .to_owned());
+        }
+        let place = |wanted: &str| {
+            names.iter().position(|n| n == wanted.trim()).ok_or_else(|| {
+                let known = names[..names.len().min(20)].join(", ");
+                format!("there is no morph target '{}' (known: {known})", wanted.trim())
+            })
+        };
+        for wanted in params.morphs.keys() {
+            place(wanted)?;
+        }
+        let mut combined = Vec::new();
+        for (name, of) in &params.combinations {
+            let of: Vec<usize> = of.split('*').map(place).collect::<Result<_, _>>()?;
+            combined.push((place(name)?, of));
+        }
+        let is_plain = |t: &usize| combined.iter().all(|(name, _)| name != t);
+        let plain: Vec<usize> = (0..names.len()).filter(is_plain).collect();
+        for (name, of) in &mut combined {
+            let among = |t: &usize| plain.iter().position(|p| p == t);
+            *of = of.iter().filter_map(among).collect();
+            if of.len() < 2 {
+                return Err(format!(
+                    "combination '{}' must name at least two morph targets, as in \"smile*jawOpen\"",
+                    names[*name]
+                ));
+            }
+        }
+        let all = of.into_iter().map(|of| (of.clone(), displacement(&of, from))).collect();
+        let names = plain.iter().map(|&t| names[t].clone()).collect();
+        Ok(Self { names, all, plain, combined })
+    }
+
+    /// Where the vertices are at weight one of each target, and of those used together.
+    fn positions(&self, rest: &[Vec3]) -> (Vec<Vec<Vec3>>, Vec<Moved>) {
+        let moved = |of: &[usize]| -> Vec<Vec3> {
+            let all = |v: usize| of.iter().map(|&t| self.all[t].1[v]).sum::<Vec3>();
+            rest.iter().enumerate().map(|(v, x)| *x + all(v)).collect()
+        };
+        let together = |(own, of): &(usize, Vec<usize>)| {
+            let mut all: Vec<usize> = of.iter().map(|&t| self.plain[t]).collect();
+            all.push(*own);
+            (of.clone(), moved(&all))
+        };
+        let plain = self.plain.iter().map(|&t| moved(&[t])).collect();
+        (plain, self.combined.iter().map(together).collect())
+    }
+}
+
+/// What morphs do to the vertices together.
+fn displacement(of: &[usize], from: &Inputs<'_>) -> Vec<Vec3> {
+    let mut all = vec![Vec3::ZERO; from.rest.positions.len()];
+    for morph in of.iter().map(|&m| &from.body.morphs[m]) {
+        let range = morph.vertices.start as usize..morph.vertices.end as usize;
+        if let Some(part) = all.get_mut(range) {
+            part.iter_mut().zip(&morph.positions).for_each(|(x, d)| *x += *d);
         }
     }
-    let displacement = |of: &Vec<usize>| {
-        let mut all = vec![Vec3::ZERO; from.rest.positions.len()];
-        for morph in of.iter().map(|&m| &from.body.morphs[m]) {
-            let range = morph.vertices.start as usize..morph.vertices.end as usize;
-            if let Some(part) = all.get_mut(range) {
-                part.iter_mut().zip(&morph.positions).for_each(|(x, d)| *x += *d);
-            }
-        }
-        all
-    };
-    let displacements = of.iter().map(displacement).collect();
-    (names, of, displacements)
+    all
 }
 
 /// The positions of targets from files.
@@ -231,25 +301,12 @@ impl Modifier for Blendshape {
             ));
         }
         let rest = &from.rest.positions;
-        let (names, morphs, displacements) =
-            if params.targets.is_empty() { own_morphs(from) } else { Default::default() };
-        let targets = if params.targets.is_empty() {
-            if names.is_empty() {
-                return Err(
-                    "there is nothing to blend to: give targets, or a body with morph targets"
-                        .to_owned(),
-                );
-            }
-            if let Some(wanted) = params.morphs.keys().find(|k| !names.contains(k)) {
-                let known = names[..names.len().min(20)].join(", ");
-                return Err(format!("there is no morph target '{wanted}' (known: {known})"));
-            }
-            displacements
-                .iter()
-                .map(|d| rest.iter().zip(d).map(|(x, d)| *x + *d).collect())
-                .collect()
+        let (own, targets, combined) = if params.targets.is_empty() {
+            let own = Own::new(params, from)?;
+            let (targets, combined) = own.positions(rest);
+            (own, targets, combined)
         } else {
-            loaded(params, from)?
+            (Own::default(), loaded(params, from)?, Vec::new())
         };
         let stiffness = match &params.stiffness {
             None => None,
@@ -260,7 +317,7 @@ impl Modifier for Blendshape {
                     .ok_or_else(|| format!("the body has no painted values '{name}'"))?,
             ),
         };
-        let agree = params.hold_agreeing.unwrap_or(!morphs.is_empty());
+        let agree = params.hold_agreeing.unwrap_or(!own.names.is_empty());
         let hold = match (&params.hold[..], agree) {
             ([], true) => Hold::Agreeing,
             ([], false) => Hold::Nothing,
@@ -273,8 +330,15 @@ impl Modifier for Blendshape {
             ..Blending::default()
         };
         let given = targets.iter().map(Vec::as_slice).collect();
-        let shapes =
-            Shapes { stiffness, ..Shapes::of_surface(from.rest.topology.triangles(), rest, given) };
+        let combinations = combined
+            .iter()
+            .map(|(of, positions)| Combination { of: of.clone(), positions })
+            .collect();
+        let shapes = Shapes {
+            stiffness,
+            combinations,
+            ..Shapes::of_surface(from.rest.topology.triangles(), rest, given)
+        };
         let solver =
             Solver::new(&shapes, &blending, from.run).map_err(|wrong| wrong.to_string())?;
         if params.contact && from.body.joints.len() > 1 {
@@ -285,11 +349,13 @@ impl Modifier for Blendshape {
         } else {
             None
         };
-        Ok(Self { solver, interaction, rest: rest.clone(), morphs, names, displacements })
+        let morphs = own.plain.iter().map(|&t| own.all[t].0.clone()).collect();
+        let (names, own) = (own.names, own.all);
+        Ok(Self { solver, interaction, rest: rest.clone(), morphs, names, own })
     }
 
     fn nature(&self, params: &Params) -> Nature {
-        Nature { ticks_per_second: params.rate, whole_ticks: true }
+        Nature { ticks_per_second: params.rate, whole_ticks: true, ..Nature::default() }
     }
 
     fn begin(&self, params: &Params, now: &Moment<'_>) -> State {
@@ -326,9 +392,9 @@ impl Modifier for Blendshape {
         let done = |of: &Vec<usize>| {
             of.first().and_then(|&m| now.morph_weights.get(m)).copied().unwrap_or(0.0)
         };
-        let done: Vec<f32> = self.morphs.iter().map(done).collect();
+        let done: Vec<f32> = self.own.iter().map(|(of, _)| done(of)).collect();
         let shown = |v: usize| {
-            let linear: Vec3 = self.displacements.iter().zip(&done).map(|(d, w)| *w * d[v]).sum();
+            let linear: Vec3 = self.own.iter().zip(&done).map(|((_, d), w)| *w * d[v]).sum();
             found.positions[v] - self.rest[v] - linear
         };
         shape.positions.iter_mut().enumerate().for_each(|(v, x)| *x += shown(v));

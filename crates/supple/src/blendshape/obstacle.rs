@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::Run;
+use crate::contact::collider::Solid as Convex;
 use crate::mesh::bvh::Bvh;
 use crate::mesh::measure::Bounds;
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::volume;
 use crate::mesh::winding::Winding;
-use crate::rig::collider::Solid as Convex;
 
 /// A solid.
 #[derive(Clone, Debug)]

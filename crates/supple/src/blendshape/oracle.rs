@@ -4,8 +4,9 @@
 
 use glam::DVec3;
 
+use super::newton::{FAR, NEAR};
 use super::prepare::Solver;
-use super::{Error, weights};
+use super::{Error, History, weights};
 use crate::Run;
 use crate::mesh::measure::Bounds;
 use crate::sparse::{Analysis, Entry, Matrix, dissection};
@@ -26,7 +27,7 @@ pub struct Found {
     pub last_step_rel_diagonal: f64,
 }
 
-/// The equilibrium for weights, from the solver's own start, down to steps of `tolerance_rel_diagonal`.
+/// The equilibrium for weights, from the solver's own start with this history, down to steps of `tolerance_rel_diagonal`.
 ///
 /// # Errors
 ///
@@ -34,12 +35,12 @@ pub struct Found {
 pub fn newton(
     solver: &Solver,
     weights: &[f64],
-    tolerance_rel_diagonal: f64,
+    (history, tolerance_rel_diagonal): (&History, f64),
     run: &Run<'_>,
 ) -> Result<Found, Error> {
     let shares = weights::of_shapes(weights, &solver.combinations);
     let frame = solver.frame(shares, run);
-    let mut x = frame.predicted.clone();
+    let (mut x, _) = solver.start(&frame, weights, history, run);
     let analysis = Prepared::new(solver, run)?;
     let (mut steps, mut last) = (0, f64::INFINITY);
     while steps < 200 && last > tolerance_rel_diagonal * solver.diagonal {
@@ -63,7 +64,18 @@ pub fn newton(
     Ok(Found { positions, steps, last_step_rel_diagonal: last / solver.diagonal })
 }
 
-/// The longest move of a fresh Newton step at a solver's answer, in diagonals: what proofs are compared with.
+/// The longest moves of Newton's step at the start of a solve, in diagonals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// What runs of conjugate gradients prove it to be at most, stopped at relative residuals of 0.1, 0.01 and 0.001.
+    pub bounds: [f64; 3],
+    /// What a long one shows.
+    pub shown: f64,
+    /// That of fresh factors.
+    pub fresh: f64,
+}
+
+/// How the solver sees Newton's step where it would start, beside the truth: what proofs are compared with.
 ///
 /// # Errors
 ///
@@ -71,21 +83,24 @@ pub fn newton(
 pub fn newton_step(
     solver: &Solver,
     weights: &[f64],
-    gradients_only_to: f64,
+    history: &History,
     run: &Run<'_>,
-) -> Result<[f64; 2], Error> {
+) -> Result<Steps, Error> {
     let shares = weights::of_shapes(weights, &solver.combinations);
     let frame = solver.frame(shares, run);
-    let mut x = frame.predicted.clone();
-    // Part of the way: a state that is not the end.
+    let (x, _) = solver.start(&frame, weights, history, run);
+    let lagged = history.lagged.as_ref().and_then(|taken| solver.lagged(taken, run));
     let mut problem = solver.problem(&frame.lengths, &[]);
-    problem.tolerance = gradients_only_to * solver.diagonal;
-    let outcome = problem.minimise(&mut x.clone(), run)?;
-    problem.limits.newton = outcome.newton.saturating_sub(1);
-    problem.minimise(&mut x, run)?;
-    let shown = problem.shown_step(&x, run);
+    problem.lagged = lagged.as_deref();
+    let mut shown = 0.0;
+    let bounds = [FAR, 0.01, NEAR].map(|look_at| {
+        problem.limits.look_at = look_at;
+        let [step, bound] = problem.shown_step(&x, run);
+        shown = step / solver.diagonal;
+        bound / solver.diagonal
+    });
     let fresh = Prepared::new(solver, run)?.step(solver, &x, &frame.lengths, run)?;
-    Ok([shown / solver.diagonal, problem.longest(&x, &fresh) / solver.diagonal])
+    Ok(Steps { bounds, shown, fresh: problem.longest(&x, &fresh) / solver.diagonal })
 }
 
 /// The order of elimination, once.

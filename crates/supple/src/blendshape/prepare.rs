@@ -1,11 +1,16 @@
 //! What a set of shapes needs before any blend.
 
+use std::iter;
+use std::sync::Arc;
+
 use glam::{DVec3, Vec3};
 
+use super::anchor::{self, Motion, Placed};
 use super::body::{Body, Counts};
+use super::lagged::{Factors, pins};
 use super::rigid::Rigid;
 use super::rotations::{rotation_vector, rotation_vectors};
-use super::{Error, Hold, Params, Shapes, weights};
+use super::{Anchor, Error, Hold, Params, Shapes, weights};
 use crate::Run;
 use crate::mesh::measure::Bounds;
 use crate::sparse::{Analysis, Entry, Matrix, VectorFactor, dissection};
@@ -35,6 +40,11 @@ pub struct Solver {
     pub(super) free: Vec<FreePiece>,
     pub(super) free_piece: Vec<u32>,
     pub(super) preconditioner: VectorFactor,
+    /// The order in which nodes are eliminated, and nodes that hold the rigid motions of each free piece.
+    pub(super) order: Vec<u32>,
+    pub(super) pins: Vec<[u32; 3]>,
+    pub(super) factors: Arc<Factors>,
+    pub(super) anchors: Vec<Placed>,
 }
 
 /// A piece that nothing holds: it moves rigidly with its anchor.
@@ -54,8 +64,9 @@ pub(super) struct Target {
     pub(super) springs: Vec<u32>,
     pub(super) longer: Vec<f64>,
     pub(super) omega: Vec<DVec3>,
-    /// Rotation vector and way of the centre, of each free piece.
-    pub(super) motion: Vec<[DVec3; 2]>,
+    /// Rotation vector and way of the centre, of each free piece and of each anchor.
+    pub(super) motion: Vec<Motion>,
+    pub(super) anchors: Vec<Motion>,
 }
 
 impl Solver {
@@ -68,26 +79,29 @@ impl Solver {
         check(shapes, params)?;
         let mut all = shapes.clone();
         all.targets.extend(shapes.combinations.iter().map(|c| c.positions));
-        let body = run.install(|| Body::new(&all, params, run))?;
+        let mut body = run.install(|| Body::new(&all, params, run))?;
         if body.network.ends().is_empty() {
             return Err(Error::NoEdges);
         }
         run.check()?;
         let diagonal = f64::from(Bounds::of(shapes.base).map_or(0.0, |b| b.diagonal()));
-        let is_held = held(&body, shapes, params, diagonal);
+        let anchors = anchor::add(&mut body, &params.anchors, diagonal);
+        let mut is_held = held(&body, shapes, params, diagonal);
+        anchors.iter().flat_map(|a| a.corners).for_each(|i| is_held[i as usize] = true);
         let (free, free_piece) = free_pieces(&body, &is_held, params);
-        let preconditioner = factorise(&body, &is_held, &free, run)?;
+        let (preconditioner, order) = factorise(&body, &is_held, &free, run)?;
         let rest = body.network.lengths(&body.base);
         let targets = run.map_tasks(body.targets.len(), |t| {
-            Target::new(&body, t, (&free, &free_piece), &rest, run)
+            Target::new(&body, t, (&free, &free_piece, &anchors), &rest, run)
         });
         run.check()?;
         let short = shortest(&rest, &targets);
+        let pins = free.iter().map(|piece| pins(&piece.anchor, &body.base)).collect();
         let given = all.targets.iter().map(|t| t.to_vec());
         Ok(Self {
             params: params.clone(),
             diagonal,
-            given: std::iter::once(shapes.base.to_vec()).chain(given).collect(),
+            given: iter::once(shapes.base.to_vec()).chain(given).collect(),
             triangles: shapes.triangles.to_vec(),
             targets,
             combinations: shapes.combinations.iter().map(|c| c.of.clone()).collect(),
@@ -97,6 +111,10 @@ impl Solver {
             free,
             free_piece,
             preconditioner,
+            order,
+            pins,
+            factors: Arc::default(),
+            anchors,
             body,
         })
     }
@@ -136,7 +154,7 @@ impl Target {
     fn new(
         body: &Body,
         target: usize,
-        (free, free_piece): (&[FreePiece], &[u32]),
+        (free, free_piece, anchors): (&[FreePiece], &[u32], &[Placed]),
         rest: &[f64],
         run: &Run<'_>,
     ) -> Self {
@@ -146,8 +164,14 @@ impl Target {
         };
         let fits: Vec<Rigid> = free.iter().map(fit).collect();
         let back: Vec<Rigid> = fits.iter().map(Rigid::inverse).collect();
-        let aligned =
-            |(x, piece): (&DVec3, &u32)| back.get(*piece as usize).map_or(*x, |b| b.apply(*x));
+        // What anchors hold is seen from the first of them.
+        let seen = anchors.first().map(|a| {
+            let corner = |i: &u32| (given[*i as usize], body.base[*i as usize]);
+            Rigid::fit(a.corners.iter().map(corner))
+        });
+        let aligned = |(x, piece): (&DVec3, &u32)| {
+            back.get(*piece as usize).or(seen.as_ref()).map_or(*x, |b| b.apply(*x))
+        };
         // Where nothing moves, nothing must change by rounding.
         let positions: Vec<DVec3> = if *given == body.base {
             given.clone()
@@ -161,7 +185,11 @@ impl Target {
         let roots = roots(body);
         let omega = rotation_vectors(&body.network, &body.base, &positions, &roots, run);
         let motion = fits.iter().map(|f| [rotation_vector(f.turn), f.to - f.from]).collect();
-        Self { positions, springs, longer, omega, motion }
+        // The first as it goes, the others as the first sees them: they turn with it.
+        let shapes = iter::once(given).chain(iter::repeat(&positions));
+        let anchors =
+            anchors.iter().zip(shapes).map(|(a, shape)| a.motion(&body.base, shape)).collect();
+        Self { positions, springs, longer, omega, motion, anchors }
     }
 }
 
@@ -201,10 +229,8 @@ fn shortest(rest: &[f64], targets: &[Target]) -> Vec<f32> {
 fn check(shapes: &Shapes<'_>, params: &Params) -> Result<(), Error> {
     let vertices = shapes.base.len();
     let combined = shapes.combinations.iter().map(|c| c.positions);
-    for (k, shape) in std::iter::once(shapes.base)
-        .chain(shapes.targets.iter().copied())
-        .chain(combined)
-        .enumerate()
+    for (k, shape) in
+        iter::once(shapes.base).chain(shapes.targets.iter().copied()).chain(combined).enumerate()
     {
         if shape.len() != vertices {
             return Err(Error::OtherCount { shape: k, found: shape.len(), expected: vertices });
@@ -227,6 +253,12 @@ fn check(shapes: &Shapes<'_>, params: &Params) -> Result<(), Error> {
     let held = if let Hold::Vertices(held) = &params.hold { held.as_slice() } else { &[] };
     if let Some(&vertex) = held.iter().chain(&params.anchor).find(|&&v| v as usize >= vertices) {
         return Err(Error::NoSuchVertex { vertex, vertices });
+    }
+    let is_placed = |a: &Anchor| !matches!(a, Anchor::At(at) if !at.is_finite());
+    if !params.anchors.is_empty()
+        && (params.hold != Hold::Nothing || !params.anchors.iter().all(is_placed))
+    {
+        return Err(Error::BadAnchor);
     }
     let targets = shapes.targets.len();
     for (combination, c) in shapes.combinations.iter().enumerate() {
@@ -307,7 +339,7 @@ pub(super) fn factorise(
     is_held: &[bool],
     free: &[FreePiece],
     run: &Run<'_>,
-) -> Result<VectorFactor, Error> {
+) -> Result<(VectorFactor, Vec<u32>), Error> {
     let held = |i: u32| is_held[i as usize];
     let mut entries = body.network.laplacian();
     entries.retain(|e| !held(e.row) && !held(e.column));
@@ -327,5 +359,6 @@ pub(super) fn factorise(
     matrix.add_diagonal(pins);
     let points: Vec<Vec3> = body.base.iter().map(|p| p.as_vec3()).collect();
     let order = dissection::from_positions(&matrix.graph(), &points, run);
-    Ok(Analysis::new(&matrix, &order)?.factorise(&matrix)?.vectors())
+    let factor = Analysis::new(&matrix, &order)?.factorise(&matrix)?.vectors();
+    Ok((factor, order))
 }

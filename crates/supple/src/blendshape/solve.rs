@@ -3,7 +3,9 @@
 use glam::{DMat3, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::newton::{Limits, Outcome, Problem, precondition};
+use super::anchor::Motion;
+use super::lagged::{AGE, Taken};
+use super::newton::{FAR, Limits, Outcome, Problem, scale_of};
 use super::prepare::Solver;
 use super::rigid::Rigid;
 use super::rotations::{Weighed, blended_turns, rotation, wanted};
@@ -74,6 +76,10 @@ pub struct Report {
 pub struct History {
     /// Newest first.
     entries: Vec<Entry>,
+    /// The nodes of the newest, in the frame of the base.
+    last: Vec<Vec3>,
+    /// Where the curvature was taken that the next solve may use.
+    pub(super) lagged: Option<Taken>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,17 +92,19 @@ struct Entry {
 impl History {
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.entries.clear();
+        *self = Self::default();
     }
 
     /// Bytes it holds.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.entries.iter().map(|e| 12 * e.missed.len() + 8 * e.weights.len()).sum()
+        let entry = |e: &Entry| 12 * e.missed.len() + 8 * e.weights.len();
+        let lagged = self.lagged.as_ref().map_or(0, |l| 12 * l.at.len() + 8 * l.weights.len());
+        self.entries.iter().map(entry).sum::<usize>() + 12 * self.last.len() + lagged
     }
 
-    /// Shares of the remembered blends in a polynomial through them, at new weights.
-    fn shares(&self, weights: &[f64]) -> Vec<f64> {
+    /// Shares of the newest remembered blends in a polynomial through them, at new weights.
+    fn shares(&self, weights: &[f64], newest: usize) -> Vec<f64> {
         let Some(last) = self.entries.first() else { return Vec::new() };
         let way = |from: &[f64]| -> Vec<f64> {
             from.iter().zip(&last.weights).map(|(a, b)| a - b).collect()
@@ -105,7 +113,7 @@ impl History {
         let forward = way(weights);
         let size = dot(&forward, &forward);
         let mut places = vec![0.0];
-        for entry in &self.entries[1..] {
+        for entry in self.entries.iter().take(newest).skip(1) {
             let back = way(&entry.weights);
             let place = dot(&back, &forward) / size;
             let off: f64 = back.iter().zip(&forward).map(|(b, f)| (b - place * f).powi(2)).sum();
@@ -135,6 +143,13 @@ pub(super) struct Frame {
     pub(super) bent_off: usize,
 }
 
+/// A blend that nothing touches yet.
+pub(super) struct Free {
+    pub(super) blend: Blend,
+    pub(super) frame: Frame,
+    pub(super) x: Vec<DVec3>,
+}
+
 impl Solver {
     /// The blend for one weight a target, the base not counted; starts from and adds to `history`.
     ///
@@ -156,22 +171,50 @@ impl Solver {
             return Ok(Blend { positions, report });
         }
         run.install(|| {
-            let frame = self.frame(shares, run);
-            let (x, mut report) = match self.params.mode {
-                Mode::Rotations => (
-                    frame.predicted.clone(),
-                    Report { start: Start::Predictor, is_proved: true, ..Report::default() },
-                ),
-                Mode::Springs => self.equilibrium(&frame, weights, history, run)?,
-            };
-            report.beyond = beyond;
-            report.bent_off = frame.bent_off;
-            report.inverted_tets = self.body.inverted(&x);
-            Ok(Blend { positions: self.surface(&self.placed(&frame.shares, &x)), report })
+            let (frame, x, report) = self.nodes(shares, weights, history, run)?;
+            let positions = self.surface(&self.placed(&frame.shares, &x));
+            Ok(Blend { positions, report: Report { beyond, ..report } })
         })
     }
 
-    fn check_weights(&self, weights: &[f64]) -> Result<(), Error> {
+    /// All nodes of a blend in the frame of the base.
+    fn nodes(
+        &self,
+        shares: Vec<f64>,
+        weights: &[f64],
+        history: &mut History,
+        run: &Run<'_>,
+    ) -> Result<(Frame, Vec<DVec3>, Report), Error> {
+        let frame = self.frame(shares, run);
+        let (x, report) = match self.params.mode {
+            Mode::Rotations => {
+                let start = Start::Predictor;
+                (frame.predicted.clone(), Report { start, is_proved: true, ..Report::default() })
+            }
+            Mode::Springs => self.equilibrium(&frame, weights, history, run)?,
+        };
+        let inverted_tets = self.body.inverted(&x);
+        let bent_off = frame.bent_off;
+        Ok((frame, x, Report { bent_off, inverted_tets, ..report }))
+    }
+
+    /// A blend with all its nodes, for what may touch it.
+    pub(super) fn free_blend(
+        &self,
+        weights: &[f64],
+        history: &mut History,
+        run: &Run<'_>,
+    ) -> Result<Free, Error> {
+        let beyond = weights.iter().filter(|w| !(0.0..=1.0).contains(*w)).count();
+        let shares = weights::of_shapes(weights, &self.combinations);
+        let exact = self.exact(&shares);
+        let (frame, x, report) = self.nodes(shares, weights, history, run)?;
+        let x = self.placed(&frame.shares, &x);
+        let positions = exact.unwrap_or_else(|| self.surface(&x));
+        Ok(Free { blend: Blend { positions, report: Report { beyond, ..report } }, frame, x })
+    }
+
+    pub(super) fn check_weights(&self, weights: &[f64]) -> Result<(), Error> {
         let expected = self.weights();
         if weights.len() != expected {
             return Err(Error::OtherWeights {
@@ -211,8 +254,9 @@ impl Solver {
                     + weighed.iter().map(|t| t.weight * (t.positions[i] - base[i])).sum::<DVec3>()
             })
             .collect();
+        self.move_anchors(&shares, &mut x);
         // The second round takes away what single precision left.
-        let mut lanes = Vec::new();
+        let (mut lanes, mut step) = (Vec::new(), Vec::new());
         for _ in 0..2 {
             let mut residual = wanted.clone();
             for (&[i, j], k) in network.ends().iter().zip(network.stiffness()) {
@@ -226,15 +270,35 @@ impl Solver {
                 .zip(&self.is_held)
                 .filter(|(_, h)| **h)
                 .for_each(|(r, _)| *r = DVec3::ZERO);
-            let step =
-                precondition(&self.preconditioner, &residual, &self.is_held, &mut lanes, run);
-            x.iter_mut().zip(&step).for_each(|(x, p)| *x += *p);
+            let scale = scale_of(&residual);
+            self.preconditioner.solve_vectors(&residual, scale, (&mut lanes, &mut step), run);
+            let moves = x.iter_mut().zip(&step).zip(&self.is_held).filter(|(_, held)| !**held);
+            moves.for_each(|((x, p), _)| *x += *p);
         }
         Frame { shares, lengths, turns, predicted: x, bent_off }
     }
 
+    /// The blended motion of an anchor.
+    fn anchor_motion(&self, anchor: usize, shares: &[f64]) -> Motion {
+        let blended = |k: usize| {
+            shares.iter().zip(&self.targets).map(|(w, t)| *w * t.anchors[anchor][k]).sum::<DVec3>()
+        };
+        [blended(0), blended(1)]
+    }
+
+    /// Puts anchors where their blended motion has them, seen from the first, which stays.
+    fn move_anchors(&self, shares: &[f64], x: &mut [DVec3]) {
+        for (a, anchor) in self.anchors.iter().enumerate() {
+            let (turn, from, to) = anchor.map(self.anchor_motion(a, shares));
+            for &i in &anchor.corners {
+                let base = self.body.base[i as usize];
+                x[i as usize] = if a == 0 { base } else { turn * (base - from) + to };
+            }
+        }
+    }
+
     /// `r⁰ + Σ w (r − r⁰)`, bent off where it would come near zero: 001 (1).
-    fn lengths(&self, shares: &[f64]) -> (Vec<f64>, usize) {
+    pub(super) fn lengths(&self, shares: &[f64]) -> (Vec<f64>, usize) {
         let mut lengths = self.rest.clone();
         for (&w, target) in shares.iter().zip(&self.targets).filter(|(w, _)| **w != 0.0) {
             for (&s, longer) in target.springs.iter().zip(&target.longer) {
@@ -260,17 +324,62 @@ impl Solver {
         history: &mut History,
         run: &Run<'_>,
     ) -> Result<(Vec<DVec3>, Report), Error> {
-        let problem = self.problem(&frame.lengths, &[]);
-        let mut start = Start::Predictor;
-        let mut x = frame.predicted.clone();
-        if let Some(guess) = self.recalled(frame, weights, history)
-            && problem.energy(&guess, run) < problem.energy(&x, run)
-        {
-            (x, start) = (guess, Start::History);
+        let mut problem = self.problem(&frame.lengths, &[]);
+        let (mut x, start) = self.start(frame, weights, history, run);
+        // Weights that jumped are far from where the curvature was taken.
+        if start == Start::Predictor {
+            history.lagged = None;
         }
-        let outcome = problem.minimise(&mut x, run)?;
+        let lagged = history.lagged.as_ref().and_then(|taken| self.lagged(taken, run));
+        problem.lagged = lagged.as_deref();
+        let next = (start == Start::History).then(|| self.next_taken(history)).flatten();
+        let (outcome, _) = run.join(
+            || problem.minimise(&mut x, run),
+            || next.as_ref().map(|taken| self.lagged(taken, run)),
+        );
+        let outcome = outcome?;
         self.remember(frame, weights, &mut x, history);
+        history.lagged = match (next, history.lagged.take()) {
+            (None, Some(taken)) => {
+                let age = if outcome.is_stale { AGE } else { taken.age + 1 };
+                Some(Taken { age, ..taken })
+            }
+            (next, _) => next,
+        };
         Ok((x, self.report(start, &outcome)))
+    }
+
+    /// The prediction, or what the last solves make of it, whichever has the lower energy.
+    pub(super) fn start(
+        &self,
+        frame: &Frame,
+        weights: &[f64],
+        history: &History,
+        run: &Run<'_>,
+    ) -> (Vec<DVec3>, Start) {
+        let problem = self.problem(&frame.lengths, &[]);
+        let mut best = (frame.predicted.clone(), Start::Predictor);
+        let mut lowest = problem.energy(&best.0, run);
+        // More blends follow bends of the way, fewer carry less of what the last solves left: the energy decides.
+        for newest in 1..=history.entries.len() {
+            let Some(guess) = self.recalled(frame, weights, (history, newest)) else { break };
+            let energy = problem.energy(&guess, run);
+            if energy < lowest {
+                (best, lowest) = ((guess, Start::History), energy);
+            }
+        }
+        best
+    }
+
+    /// Where the curvature is to be taken beside this solve, if the last one is old.
+    fn next_taken(&self, history: &History) -> Option<Taken> {
+        let is_old = history.lagged.as_ref().is_none_or(|taken| taken.age + 1 >= AGE);
+        let last = history.entries.first()?;
+        (is_old && self.is_lagging()).then(|| Taken {
+            weights: last.weights.clone(),
+            at: history.last.clone(),
+            age: 0,
+        })
     }
 
     pub(super) fn problem<'a>(
@@ -284,12 +393,14 @@ impl Solver {
             is_held: &self.is_held,
             terms,
             preconditioner: &self.preconditioner,
+            lagged: None,
             free_piece: &self.free_piece,
             free_pieces: self.free.len(),
             tolerance: self.params.tolerance_rel_diagonal * self.diagonal,
             limits: Limits {
                 newton: self.params.max_newton_steps as usize,
                 gradients: self.params.max_gradient_steps as usize,
+                look_at: FAR,
             },
         }
     }
@@ -308,14 +419,19 @@ impl Solver {
     }
 
     /// The prediction, and what it will miss according to the last solves.
-    fn recalled(&self, frame: &Frame, weights: &[f64], history: &History) -> Option<Vec<DVec3>> {
+    fn recalled(
+        &self,
+        frame: &Frame,
+        weights: &[f64],
+        (history, newest): (&History, usize),
+    ) -> Option<Vec<DVec3>> {
         let fits =
             |e: &Entry| e.weights.len() == weights.len() && e.missed.len() == frame.predicted.len();
         if !history.entries.iter().all(fits) {
             return None;
         }
-        let shares = history.shares(weights);
-        if shares.is_empty() || shares.iter().any(|s| !s.is_finite()) {
+        let shares = history.shares(weights, newest);
+        if shares.len() < newest || shares.iter().any(|s| !s.is_finite()) {
             return None;
         }
         let guess = |i: usize| {
@@ -341,6 +457,7 @@ impl Solver {
         history.entries.retain(|e| e.weights != entry.weights);
         history.entries.insert(0, entry);
         history.entries.truncate(REMEMBERED);
+        history.last = x.iter().map(|x| x.as_vec3()).collect();
     }
 
     /// Gives free pieces their rigid motion: that of their anchor, the centre's way and the rotation each blended.
@@ -357,6 +474,12 @@ impl Solver {
             let of_piece =
                 placed.iter_mut().zip(&self.free_piece).filter(|(_, p)| **p as usize == f);
             of_piece.for_each(|(x, _)| *x = turn * (fit.apply(*x) - piece.centre) + to);
+        }
+        if let Some(first) = self.anchors.first() {
+            let (turn, from, to) = first.map(self.anchor_motion(0, shares));
+            let held =
+                placed.iter_mut().zip(&self.free_piece).filter(|(_, piece)| **piece == u32::MAX);
+            held.for_each(|(x, _)| *x = turn * (*x - from) + to);
         }
         placed
     }

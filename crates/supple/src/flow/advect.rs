@@ -107,32 +107,45 @@ impl<W: Wide, S: Sampler> WithSimd for Sweep<'_, W, S> {
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, _: V) {
-        let h = (self.to - self.from) / f64::from(self.steps);
-        for block in self.tracers.chunks_mut(BLOCK) {
-            let mut x = [[0.0; 4]; BLOCK];
-            x[..block.len()].copy_from_slice(block);
-            if !x.iter().any(is_alive) {
-                continue;
-            }
-            let mut cells = [0; BLOCK];
-            for (cell, x) in cells.iter_mut().zip(&x) {
-                *cell = (x[3] - 1.0) as u32;
-            }
-            for k in 0..self.steps {
-                step(
-                    (self.wide, self.sampler),
-                    &mut x,
-                    self.from + f64::from(k) * h,
-                    h,
-                    &mut cells,
-                );
-            }
-            for i in 0..BLOCK {
-                x[i][3] = if is_alive(&x[i]) { 1.0 + f64::from(cells[i]) } else { 0.0 };
-            }
-            block.copy_from_slice(&x[..block.len()]);
+        let (whole, rest) = self.tracers.as_chunks_mut::<BLOCK>();
+        let way = (self.wide, self.sampler);
+        let times = [self.from, self.to];
+        for block in whole {
+            carry(way, times, self.steps, block);
+        }
+        if !rest.is_empty() {
+            let mut block = [[0.0; 4]; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            carry(way, times, self.steps, &mut block);
+            rest.copy_from_slice(&block[..rest.len()]);
         }
     }
+}
+
+/// All steps of a block.
+#[inline(always)]
+fn carry<W: Wide, S: Sampler>(
+    way: (W, &S),
+    [from, to]: [f64; 2],
+    steps: u32,
+    block: &mut [Tracer; BLOCK],
+) {
+    let mut x = *block;
+    if !(is_alive(&x[0]) | is_alive(&x[1]) | is_alive(&x[2]) | is_alive(&x[3])) {
+        return;
+    }
+    let mut cells = [0; BLOCK];
+    for (cell, x) in cells.iter_mut().zip(&x) {
+        *cell = (x[3] - 1.0) as u32;
+    }
+    let h = (to - from) / f64::from(steps);
+    for k in 0..steps {
+        step(way, &mut x, from + f64::from(k) * h, h, &mut cells);
+    }
+    for i in 0..BLOCK {
+        x[i][3] = if is_alive(&x[i]) { 1.0 + f64::from(cells[i]) } else { 0.0 };
+    }
+    *block = x;
 }
 
 /// One step of a block. The fourth number of the places only says who is alive.

@@ -7,6 +7,12 @@
 //! points to. A tracer starts in the cell where it was found last. Where the walk does not arrive, the cells
 //! that touch the place's bin are tried. Values are mixed by the same weights; what is not valid takes no part.
 //!
+//! A [`Coast`] says which cells are land and which faces nothing crosses. In a cell with such a wall the velocity is
+//! taken as `ξ' = X'(ξᵢ)⁻¹ vᵢ` at each corner, with the component across the wall zero at the wall's corners,
+//! interpolated as such, and brought back by `v = X'(ξ) ξ'`: what drifts along a wall stays on its side, however the grid
+//! is bent. On the sphere X counts degrees, so that x of a velocity is divided by the cosine of the latitude before and
+//! multiplied by it after.
+//!
 //! # Limits
 //!
 //! - A lattice one point thick is a sheet, along the two axes in which it has the largest extent; the third
@@ -17,9 +23,10 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
+use super::EARTH_RADIUS;
 use super::advect::{BLOCK, LEAST_FLUID, Sampler};
 use super::bins::{Bins, Box3};
-use super::dataset::Grid;
+use super::dataset::{Coordinates, Grid};
 use super::unstructured::{MeshError, WrongSize};
 use super::wide::Wide;
 
@@ -32,11 +39,64 @@ const ARRIVED: f64 = 1e-7;
 /// So far outside a cell is still inside: Newton's answer is as exact as its last step.
 const TOLERANCE: f64 = 1e-6;
 
+/// Which cells of a lattice are land, and which of their faces nothing crosses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coast {
+    /// One number a cell, x fastest.
+    cells: Vec<u8>,
+}
+
+impl Coast {
+    /// The face where ξ is 0 is a wall.
+    pub const WEST: u8 = 1;
+    /// The face where ξ is 1.
+    pub const EAST: u8 = 2;
+    /// The face where η is 0.
+    pub const SOUTH: u8 = 4;
+    /// The face where η is 1.
+    pub const NORTH: u8 = 8;
+    /// The cell is land.
+    pub const LAND: u8 = 16;
+
+    /// Walls and land of each cell.
+    #[must_use]
+    pub fn new(cells: Vec<u8>) -> Self {
+        Self { cells }
+    }
+
+    /// The first of some equal layers, as often.
+    #[must_use]
+    pub fn repeated(&self, a_layer: usize, layers: usize) -> Self {
+        let first = &self.cells[..a_layer.min(self.cells.len())];
+        Self { cells: first.repeat(layers) }
+    }
+
+    /// How many cells there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Without any cell.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Whether a cell is land.
+    #[must_use]
+    pub fn is_land(&self, cell: usize) -> bool {
+        self.cells.get(cell).is_some_and(|bits| bits & Self::LAND != 0)
+    }
+}
+
 /// A lattice of points, ready for tracers.
 #[derive(Clone, Debug)]
 pub struct Lattice {
     dims: [usize; 3],
     points: Vec<DVec3>,
+    coast: Option<Arc<Coast>>,
+    coordinates: Coordinates,
     bins: Bins,
     /// Of a sheet: the axis of the lattice that has one point, and the direction that is not looked at.
     flat: Option<(usize, usize)>,
@@ -74,10 +134,49 @@ impl Lattice {
         if let Some((_, direction)) = flat {
             points.iter_mut().for_each(|p| p[direction] = 0.0);
         }
-        let mut lattice = Self { dims: *dims, points, bins: Bins::new(&[]), flat };
+        let mut lattice = Self {
+            dims: *dims,
+            points,
+            coast: None,
+            coordinates: Coordinates::Metres,
+            bins: Bins::new(&[]),
+            flat,
+        };
         let boxes: Vec<Box3> = (0..lattice.cell_count()).map(|c| lattice.box_of(c)).collect();
         lattice.bins = Bins::new(&boxes);
         Ok(lattice)
+    }
+
+    /// The same with a coast, if it is one of this grid, and with what the coordinates are.
+    #[must_use]
+    pub fn with_coast(mut self, coast: Option<Arc<Coast>>, coordinates: Coordinates) -> Self {
+        self.coast = coast.filter(|coast| coast.len() == self.cell_count());
+        self.coordinates = coordinates;
+        self
+    }
+
+    /// Walls and land of a cell.
+    #[inline]
+    fn coast_of(&self, cell: [usize; 3]) -> u8 {
+        self.coast.as_ref().map_or(0, |coast| coast.cells[self.index(cell) as usize])
+    }
+
+    /// Metres a degree of longitude is shorter by than one of latitude.
+    #[inline]
+    fn narrow(&self, y: f64) -> f64 {
+        match self.coordinates {
+            Coordinates::Degrees => libm::cos(y.to_radians()).max(1e-6),
+            Coordinates::Metres => 1.0,
+        }
+    }
+
+    /// `X'` at a corner of a cell: the edges that meet there.
+    fn edges_at(&self, points: &[DVec3; 8], corner: usize) -> DMat3 {
+        let mut edges = [1, 2, 4].map(|bit| points[corner | bit] - points[corner & !bit]);
+        if let Some((axis, direction)) = self.flat {
+            edges[axis] = DVec3::AXES[direction];
+        }
+        DMat3::from_cols(edges[0], edges[1], edges[2])
     }
 
     fn cells(&self) -> [usize; 3] {
@@ -257,7 +356,7 @@ fn rate_in(lattice: &Lattice, nodes: &[[f32; 8]], cell: usize) -> f64 {
     let at =
         [0, 1, 2].map(|a| if lattice.flat.is_some_and(|(axis, _)| axis == a) { 0.0 } else { 0.5 });
     let spot = Spot { cell: lattice.cell(cell), at };
-    let (_, mut along) = lattice.place(&spot);
+    let (middle, mut along) = lattice.place(&spot);
     if let Some((axis, direction)) = lattice.flat {
         along[axis] = DVec3::AXES[direction];
     }
@@ -266,13 +365,22 @@ fn rate_in(lattice: &Lattice, nodes: &[[f32; 8]], cell: usize) -> f64 {
         return 0.0;
     }
     let inverse = matrix.inverse();
+    // On the sphere velocities are in metres; heights are in metres anyhow.
+    let scale = match lattice.coordinates {
+        Coordinates::Metres => DVec3::ONE,
+        Coordinates::Degrees => {
+            let degree = (180.0 / std::f64::consts::PI) / EARTH_RADIUS;
+            DVec3::new(degree / lattice.narrow(middle.y), degree, 1.0)
+        }
+    };
     let corners = lattice.corners(spot.cell);
     let velocities = corners.iter().flat_map(|&c| {
         let v = &nodes[c];
         [[v[0], v[1], v[2]], [v[4], v[5], v[6]]]
     });
     let crossed = velocities.map(|v| {
-        let mut crossed = (inverse * DVec3::from_array(v.map(f64::from))).abs().to_array();
+        let v = scale * DVec3::from_array(v.map(f64::from));
+        let mut crossed = (inverse * v).abs().to_array();
         if let Some((axis, _)) = lattice.flat {
             crossed[axis] = 0.0;
         }
@@ -294,7 +402,53 @@ impl<'a> LatticeSampler<'a> {
         Self { pair, pace: if t1 > t0 { 1.0 / (t1 - t0) } else { 0.0 } }
     }
 
+    /// In a cell with walls: interpolated in the coordinates of the cell, so that nothing crosses them.
+    fn along_walls(&self, spot: &Spot, s: f32, bits: u8) -> [f64; 4] {
+        let lattice = &*self.pair.lattice;
+        let corners = lattice.corners(spot.cell);
+        let points = corners.map(|c| lattice.points[c]);
+        let (mut rates, mut fluid) = (DVec3::ZERO, 0.0);
+        for (k, corner) in corners.into_iter().enumerate() {
+            let side = |bit: usize| {
+                let x = spot.at[bit];
+                if k >> bit & 1 == 1 { x } else { 1.0 - x }
+            };
+            let value = &self.pair.nodes[corner];
+            let v = [0, 1, 2, 3].map(|c| f64::from(value[c] + s * (value[c + 4] - value[c])));
+            let weight = side(0) * side(1) * side(2);
+            let edges = lattice.edges_at(&points, k);
+            if v[3] <= 0.0 || edges.determinant().abs() < f64::MIN_POSITIVE {
+                continue;
+            }
+            let narrow = lattice.narrow(points[k].y);
+            let mut rate = edges.inverse() * DVec3::new(v[0] / narrow, v[1], v[2]);
+            let wall = |low: u8, high: u8, bit: usize| {
+                bits & if k >> bit & 1 == 1 { high } else { low } != 0
+            };
+            if wall(Coast::WEST, Coast::EAST, 0) {
+                rate.x = 0.0;
+            }
+            if wall(Coast::SOUTH, Coast::NORTH, 1) {
+                rate.y = 0.0;
+            }
+            rates += weight * rate;
+            fluid += weight * v[3];
+        }
+        let (place, mut along) = lattice.place(spot);
+        if let Some((axis, direction)) = lattice.flat {
+            along[axis] = DVec3::AXES[direction];
+        }
+        let v = along[0] * rates.x + along[1] * rates.y + along[2] * rates.z;
+        let whole = 1.0 / if fluid > LEAST_FLUID { fluid } else { 1.0 };
+        [v.x * lattice.narrow(place.y) * whole, v.y * whole, v.z * whole, fluid]
+    }
+
     fn mixed(&self, spot: &Spot, s: f32) -> [f64; 4] {
+        match self.pair.lattice.coast_of(spot.cell) {
+            0 => {}
+            bits if bits & Coast::LAND != 0 => return [0.0; 4],
+            bits => return self.along_walls(spot, s, bits),
+        }
         let corners = self.pair.lattice.corners(spot.cell);
         let [r, u, t] = spot.at.map(|x| x as f32);
         let mut both = [0.0_f32; 8];

@@ -32,7 +32,11 @@ use std::sync::Arc;
 use glam::DVec3;
 
 pub use super::cells::{CellBuilder, CellError, CellType, Cells, Faces};
+use super::curvilinear::Coast;
 pub use super::velocity::{VelocityError, VelocitySource};
+
+/// A box of points of a lattice: from the first to before the last along x, y, z.
+pub type Part = [std::ops::Range<usize>; 3];
 
 /// Where the values of an array belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +95,57 @@ pub enum Grid {
 }
 
 impl Grid {
+    /// Every so many points along each axis of a lattice; `None` for unstructured grids.
+    #[must_use]
+    pub fn thinned(&self, stride: usize) -> Option<Self> {
+        let n = stride.max(1);
+        Some(match self {
+            Self::Uniform { dims, origin, spacing } => Self::Uniform {
+                dims: dims.map(|d| d.div_ceil(n)),
+                origin: *origin,
+                spacing: spacing.map(|s| s * n as f64),
+            },
+            Self::Rectilinear { x, y, z } => {
+                let every = |axis: &[f64]| axis.iter().copied().step_by(n).collect();
+                Self::Rectilinear { x: every(x), y: every(y), z: every(z) }
+            }
+            Self::Curvilinear { dims, points } => {
+                let points = thinned(points, *dims, n);
+                Self::Curvilinear { dims: dims.map(|d| d.div_ceil(n)), points }
+            }
+            Self::Unstructured { .. } => return None,
+        })
+    }
+
+    /// A box of the points of a grid along axes; `None` for others.
+    #[must_use]
+    pub fn cropped(&self, part: &Part) -> Option<Self> {
+        if let Self::Rectilinear { x, y, z } = self {
+            let of = |axis: &[f64], a: usize| axis[part[a].clone()].to_vec();
+            return Some(Self::Rectilinear { x: of(x, 0), y: of(y, 1), z: of(z, 2) });
+        }
+        let Self::Uniform { origin, spacing, .. } = self else { return None };
+        let first = |a: usize| origin[a] + spacing[a] * part[a].start as f64;
+        Some(Self::Uniform {
+            dims: [0, 1, 2].map(|a| part[a].len()),
+            origin: [first(0), first(1), first(2)],
+            spacing: *spacing,
+        })
+    }
+
+    /// Where points are along each axis; `None` for grids without axes.
+    #[must_use]
+    pub fn axes(&self) -> Option<[Vec<f64>; 3]> {
+        match self {
+            Self::Uniform { dims, origin, spacing } => Some(
+                [0, 1, 2]
+                    .map(|a| (0..dims[a]).map(|i| origin[a] + spacing[a] * i as f64).collect()),
+            ),
+            Self::Rectilinear { x, y, z } => Some([x.clone(), y.clone(), z.clone()]),
+            _ => None,
+        }
+    }
+
     /// What it is called in reports.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -253,7 +308,12 @@ impl Grid {
 }
 
 /// Values of a lattice, backwards along the axes that are turned.
-fn turn(values: &[f32], components: usize, n: [usize; 3], turned: [bool; 3]) -> Vec<f32> {
+pub(crate) fn turn(
+    values: &[f32],
+    components: usize,
+    n: [usize; 3],
+    turned: [bool; 3],
+) -> Vec<f32> {
     let at = |a: usize, i: usize| if turned[a] { n[a] - 1 - i } else { i };
     let mut result = Vec::with_capacity(values.len());
     for (k, j) in (0..n[2]).flat_map(|k| (0..n[1]).map(move |j| (k, j))) {
@@ -265,6 +325,18 @@ fn turn(values: &[f32], components: usize, n: [usize; 3], turned: [bool; 3]) -> 
         }
     }
     result
+}
+
+/// Every so many values along each axis of a lattice.
+fn thinned<T: Copy>(values: &[T], dims: [usize; 3], n: usize) -> Vec<T> {
+    let mut kept = Vec::new();
+    for k in (0..dims[2]).step_by(n) {
+        for j in (0..dims[1]).step_by(n) {
+            let row = (k * dims[1] + j) * dims[0];
+            kept.extend(values[row..row + dims[0]].iter().step_by(n));
+        }
+    }
+    kept
 }
 
 fn bounds_of(points: &[DVec3]) -> Option<(DVec3, DVec3)> {
@@ -298,6 +370,12 @@ pub enum Select<'a> {
 }
 
 impl Select<'_> {
+    /// Whether no array is read: only the grid, and what there is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Names([]))
+    }
+
     /// Whether an array of this name is read.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
@@ -342,6 +420,8 @@ pub struct Dataset {
     pub coordinates: Coordinates,
     /// Axes whose end is their beginning.
     pub periodic: [bool; 3],
+    /// Cells that are land, and faces nothing crosses.
+    pub coast: Option<Arc<Coast>>,
     /// What had to be guessed or was left out, a sentence each.
     pub assumed: Vec<String>,
 }
@@ -350,13 +430,20 @@ impl Dataset {
     /// Arrays on a grid, in lengths, without a time.
     #[must_use]
     pub fn new(grid: Grid, arrays: Vec<Array>) -> Self {
+        Self::on(Arc::new(grid), arrays)
+    }
+
+    /// The same on a grid that is shared.
+    #[must_use]
+    pub fn on(grid: Arc<Grid>, arrays: Vec<Array>) -> Self {
         Self {
-            grid: Arc::new(grid),
+            grid,
             arrays,
             others: Vec::new(),
             time: None,
             coordinates: Coordinates::Metres,
             periodic: [false; 3],
+            coast: None,
             assumed: Vec::new(),
         }
     }
@@ -431,6 +518,9 @@ impl Dataset {
     pub fn make_axes_rise(&mut self) -> Result<(), String> {
         let Some(dims) = self.grid.dims() else { return Ok(()) };
         let mut turned = [false; 3];
+        if matches!(&*self.grid, Grid::Curvilinear { .. }) {
+            return Ok(());
+        }
         let grid = Arc::make_mut(&mut self.grid);
         match grid {
             Grid::Uniform { origin, spacing, .. } => {
@@ -541,6 +631,15 @@ pub struct Level {
 }
 
 impl Level {
+    /// Every so many points along each axis, on the grid of these.
+    pub(super) fn thinned(self, stride: usize, grid: &Arc<Grid>) -> Self {
+        let Some(dims) = self.grid.dims() else { return self };
+        let velocity = thinned(&self.velocity, dims, stride);
+        let scalars =
+            self.scalars.iter().map(|(n, s)| (n.clone(), thinned(s, dims, stride))).collect();
+        Self { grid: Arc::clone(grid), velocity, scalars }
+    }
+
     /// Share of points where no velocity is known.
     #[must_use]
     pub fn masked(&self) -> f64 {

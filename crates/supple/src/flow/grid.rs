@@ -197,7 +197,9 @@ impl Pair {
         if let Some(level) = levels.iter().find(|level| level.len() != expected) {
             return Err(WrongCount { found: level.len(), expected });
         }
-        let stored = [0, 1, 2].map(|a| count[a] + usize::from(repeats_first(&axes[a])));
+        let mut stored = [0, 1, 2].map(|a| count[a] + usize::from(repeats_first(&axes[a])));
+        // A row has two nodes at least: what lies along it is always interpolated.
+        stored[0] = stored[0].max(2);
         let [sx, sy, sz] = stored;
         let mut nodes = vec![[0.0_f32; 8]; sx * sy * sz];
         let mut rows: Vec<(&mut [[f32; 8]], f64)> =
@@ -346,6 +348,8 @@ pub(super) struct GridSampler<'a, const EVEN_AND_OPEN: bool> {
     /// The last cell.
     last_cell: [f64; 4],
     step: [usize; 3],
+    /// Nodes from the first corner of a cell to its last.
+    reach: usize,
     /// The same as numbers, to find a cell by.
     strides: [f64; 4],
     /// Share of the interval a unit of time is.
@@ -359,13 +363,15 @@ impl<'a, const EVEN_AND_OPEN: bool> GridSampler<'a, EVEN_AND_OPEN> {
         let last = of(&|a| (n[a] - 1) as f64, 1.0);
         let strides = [1, n[0], n[0] * n[1]];
         let [t0, t1] = pair.times;
+        let step = [0, 1, 2].map(|a| if n[a] > 1 { strides[a] } else { 0 });
         Self {
             pair,
             origin: of(&|a| pair.axes[a].nodes[0], 0.0),
             density: of(&|a| pair.axes[a].density.unwrap_or(0.0), 0.0),
             last,
             last_cell: last.map(|n| (n - 1.0).max(0.0)),
-            step: [0, 1, 2].map(|a| if n[a] > 1 { strides[a] } else { 0 }),
+            step,
+            reach: step[1] + step[2] + 2,
             strides: of(&|a| if n[a] > 1 { strides[a] as f64 } else { 0.0 }, 0.0),
             pace: if t1 > t0 { 1.0 / (t1 - t0) } else { 0.0 },
         }
@@ -406,16 +412,22 @@ impl<'a, const EVEN_AND_OPEN: bool> GridSampler<'a, EVEN_AND_OPEN> {
         // The number of the cell, exact as a sum of doubles.
         let parts = w.numbers(w.mul(floor, w.four(&self.strides)));
         let base = (parts[0] + parts[1] + parts[2] + ROUND).to_bits() as u32 as usize;
-        let ([dx, dy, dz], nodes) = (self.step, &self.pair.nodes[..]);
-        // Written out: closures would be compiled without the wide registers.
-        let (far, above, beyond) = (base + dy, base + dz, base + dz + dy);
-        let row0 = w.lerp(w.eight(&nodes[base]), w.eight(&nodes[base + dx]), share[0]);
-        let row1 = w.lerp(w.eight(&nodes[far]), w.eight(&nodes[far + dx]), share[0]);
-        let row2 = w.lerp(w.eight(&nodes[above]), w.eight(&nodes[above + dx]), share[0]);
-        let row3 = w.lerp(w.eight(&nodes[beyond]), w.eight(&nodes[beyond + dx]), share[0]);
+        // One check for all eight corners: rows of two, from the first to the last.
+        let ([_, dy, dz], nodes) = (self.step, &self.pair.nodes[..]);
+        let Some(cell) = nodes.get(base..base + self.reach) else { return [0.0; 4] };
+        let row0 = w.edge(cell, 0, share[0]);
+        let row1 = w.edge(cell, dy, share[0]);
+        let row2 = w.edge(cell, dz, share[0]);
+        let row3 = w.edge(cell, dz + dy, share[0]);
         let sheets = [w.lerp(row0, row1, share[1]), w.lerp(row2, row3, share[1])];
         let v = w.halves(w.lerp(sheets[0], sheets[1], share[2]), s);
         let fluid = if inside { v[3] } else { 0.0 };
+        // All around is fluid, mostly.
+        if v[3] == 1.0 {
+            let mut out = w.numbers(w.widen(v));
+            out[3] = f64::from(fluid);
+            return out;
+        }
         let weight = 1.0 / if v[3] > LEAST_FLUID as f32 { v[3] } else { 1.0 };
         let mut out = w.numbers(w.mul(w.widen(v), w.splat(f64::from(weight))));
         out[3] = f64::from(fluid);

@@ -3,8 +3,12 @@
 //! # Method
 //!
 //! [`Recording::open`] looks at names, times, the first grid and which arrays are the velocity; nothing else is
-//! read. [`Recording::level`] reads one moment and keeps the last two, which is what an integration needs between
-//! two times. Every guess is a sentence in [`Recording::assumed`].
+//! read. [`Recording::level`] reads one moment and keeps the last ones: two are what an integration needs between
+//! two times, a third is read ahead meanwhile ([`Recording::read_ahead`]), on a thread of its own, so that waiting for a
+//! disk can be given up at any time. Every guess is a sentence in [`Recording::assumed`].
+//!
+//! With [`Options::memory`] levels are let go as soon as they can be, and of vectors that stand in their file row by row
+//! (images, raw numbers) a box of points can be read alone ([`Recording::part`]).
 //!
 //! Times come from the caller ([`Options::times`]), else from the series (`.pvd`, `.series`, NetCDF), else from the
 //! files themselves, else they are 0, 1, 2 … Velocities are in units of length a unit of time: m/s of files whose
@@ -26,18 +30,20 @@
 //! ```
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::curvilinear::Coast;
 use super::dataset::{
-    ArrayInfo, Coordinates, Dataset, Grid, Level, Select, VelocityError, VelocitySource,
+    ArrayInfo, Coordinates, Dataset, Grid, Level, Part, Select, VelocityError, VelocitySource,
 };
+use super::shelf::Shelf;
 use super::source::{self, Source};
+use crate::Run;
 use crate::io::ReadError;
-
-/// Levels that stay in memory.
-const KEPT: usize = 2;
+use crate::io::netcdf::Collection;
+use crate::io::rows::Rows;
 
 /// Bytes of files that are opened only to look for their times.
 const LOOK_FOR_TIMES: u64 = 1 << 30;
@@ -59,6 +65,10 @@ pub struct Options {
     pub time_axis: Option<usize>,
     /// Whether a series may name files outside its folder.
     pub allow_outside: bool,
+    /// Bytes that levels may take in memory; `None`: as many as they do.
+    pub memory: Option<u64>,
+    /// Of a lattice only every so many points along each axis are taken; 0 and 1: all.
+    pub stride: usize,
 }
 
 /// Why a recording cannot be opened or read.
@@ -93,6 +103,23 @@ pub enum RecordingError {
         /// What is wrong.
         what: String,
     },
+    /// Points of a grid that is no lattice cannot be left out.
+    #[error("{path}: its grid is {grid}: points can be left out of lattices alone (leave --stride out)", path = path.display())]
+    Stride {
+        /// Which file.
+        path: PathBuf,
+        /// Its kind.
+        grid: &'static str,
+    },
+    /// The caller asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+    /// The thread that read it is gone.
+    #[error("{path}: reading it ended early (a defect; please report it)", path = path.display())]
+    Lost {
+        /// Which file.
+        path: PathBuf,
+    },
     /// The list of files is no recording.
     #[error("{what}")]
     Mixed {
@@ -113,6 +140,13 @@ pub struct TimeUnit {
 /// A recorded flow.
 #[derive(Debug)]
 pub struct Recording {
+    inner: Arc<Inner>,
+    shelf: Arc<Shelf>,
+}
+
+/// All of a recording that stays as it is.
+#[derive(Debug)]
+pub(super) struct Inner {
     source: Source,
     times: Vec<f64>,
     unit: TimeUnit,
@@ -122,10 +156,14 @@ pub struct Recording {
     scale: f32,
     coordinates: Coordinates,
     periodic: [bool; 3],
+    /// As files have it, and with points left out.
+    whole: Arc<Grid>,
     grid: Arc<Grid>,
+    stride: usize,
+    memory: Option<u64>,
+    coast: Option<Arc<Coast>>,
     contents: Vec<ArrayInfo>,
     assumed: Vec<String>,
-    kept: Mutex<Vec<(usize, Arc<Level>)>>,
 }
 
 impl Recording {
@@ -164,7 +202,16 @@ impl Recording {
         assumed.extend(first.assumed.iter().cloned());
         assumed.dedup();
         let periodic = [0, 1, 2].map(|a| options.periodic[a] || first.periodic[a]);
-        Ok(Self {
+        let stride = options.stride.max(1);
+        let grid = match first.grid.thinned(stride) {
+            _ if stride == 1 => Arc::clone(&first.grid),
+            Some(grid) => Arc::new(grid),
+            None => {
+                let (path, grid) = (source.path(0).to_owned(), first.grid.name());
+                return Err(RecordingError::Stride { path, grid });
+            }
+        };
+        let inner = Inner {
             source,
             times,
             unit,
@@ -173,68 +220,105 @@ impl Recording {
             scale,
             coordinates,
             periodic,
-            grid: first.grid,
+            whole: first.grid,
+            grid,
+            stride,
+            memory: options.memory,
+            coast: first.coast,
             contents,
             assumed,
-            kept: Mutex::new(Vec::new()),
-        })
+        };
+        Ok(Self { inner: Arc::new(inner), shelf: Arc::default() })
+    }
+
+    /// Bytes that levels may take in memory.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        self.inner.memory
+    }
+
+    /// Whether a box of points can be read without the rest of a level.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError`] if the first level cannot be read.
+    pub fn has_parts(&self) -> Result<bool, RecordingError> {
+        Ok(self.inner.rows(0)?.is_some() || self.inner.collection().is_some())
     }
 
     /// When the levels are, rising.
     #[must_use]
     pub fn times(&self) -> &[f64] {
-        &self.times
+        &self.inner.times
     }
 
     /// What the times are counted in.
     #[must_use]
     pub fn time_unit(&self) -> &TimeUnit {
-        &self.unit
+        &self.inner.unit
     }
 
     /// Where values are known.
     #[must_use]
     pub fn grid(&self) -> &Arc<Grid> {
-        &self.grid
+        &self.inner.grid
+    }
+
+    /// Cells that are land, and faces nothing crosses.
+    #[must_use]
+    pub fn coast(&self) -> Option<&Arc<Coast>> {
+        self.inner.coast.as_ref()
     }
 
     /// What the horizontal coordinates mean.
     #[must_use]
     pub fn coordinates(&self) -> Coordinates {
-        self.coordinates
+        self.inner.coordinates
     }
 
     /// Axes whose end is their beginning.
     #[must_use]
     pub fn periodic(&self) -> [bool; 3] {
-        self.periodic
+        self.inner.periodic
     }
 
     /// The arrays that are the velocity.
     #[must_use]
     pub fn velocity(&self) -> &VelocitySource {
-        &self.velocity
+        &self.inner.velocity
+    }
+
+    /// Names of the scalars that levels carry.
+    #[must_use]
+    pub fn scalars(&self) -> &[String] {
+        &self.inner.scalars
     }
 
     /// All arrays.
     #[must_use]
     pub fn contents(&self) -> &[ArrayInfo] {
-        &self.contents
+        &self.inner.contents
     }
 
     /// What was guessed or left out, a sentence each.
     #[must_use]
     pub fn assumed(&self) -> &[String] {
-        &self.assumed
+        &self.inner.assumed
     }
 
     /// The file of a level.
     #[must_use]
     pub fn path(&self, level: usize) -> &Path {
-        self.source.path(level)
+        self.inner.source.path(level)
     }
 
-    /// A level, from memory if it is one of the last two.
+    /// All files that levels are read from, as far as names and headers tell.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.inner.source.files()
+    }
+
+    /// A level, from memory if it is one of the last.
     ///
     /// # Errors
     ///
@@ -244,36 +328,47 @@ impl Recording {
     ///
     /// If there is no such level.
     pub fn level(&self, level: usize) -> Result<Arc<Level>, RecordingError> {
-        assert!(level < self.times.len(), "level {level} of {}", self.times.len());
-        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, kept)) = lock().iter().find(|(k, _)| *k == level) {
-            return Ok(Arc::clone(kept));
-        }
-        let made = Arc::new(self.read(level)?);
-        let mut kept = lock();
-        if kept.len() >= KEPT {
-            kept.remove(0);
-        }
-        kept.push((level, Arc::clone(&made)));
-        Ok(made)
+        self.part(level, None, &Run::default())
     }
 
-    fn read(&self, level: usize) -> Result<Level, RecordingError> {
-        let path = || self.source.path(level).to_owned();
-        let mut wanted: Vec<String> =
-            self.velocity.names().into_iter().map(str::to_owned).collect();
-        wanted.extend(self.scalars.iter().cloned());
-        let mut dataset = self.source.read(level, Select::Names(&wanted))?;
-        if dataset.grid != self.grid {
-            return Err(RecordingError::Moves { path: path() });
+    /// A box of points of a level, or all of it; at least what is asked for, if more is in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`level`](Self::level), and [`RecordingError::Cancelled`] if the run is.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such level.
+    pub fn part(
+        &self,
+        level: usize,
+        part: Option<&Part>,
+        run: &Run<'_>,
+    ) -> Result<Arc<Level>, RecordingError> {
+        assert!(level < self.inner.times.len(), "level {level} of {}", self.inner.times.len());
+        self.shelf.get(&self.inner, level, part, run)
+    }
+
+    /// Every so many points of a level along each axis, beside those that are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError`] if its file cannot be read, or has another grid.
+    pub fn glance(&self, level: usize, stride: usize) -> Result<Level, RecordingError> {
+        self.inner.glance(level, stride)
+    }
+
+    /// Begins to read a level, unless that was begun.
+    pub fn read_ahead(&self, level: usize, part: Option<&Part>) {
+        if level < self.inner.times.len() {
+            self.shelf.begin(&self.inner, level, part);
         }
-        dataset.grid = Arc::clone(&self.grid);
-        let made = dataset.level(&self.velocity, &self.scalars);
-        let mut made = made.map_err(|source| RecordingError::Velocity { path: path(), source })?;
-        if self.scale != 1.0 {
-            made.velocity.iter_mut().for_each(|v| v[..3].iter_mut().for_each(|x| *x *= self.scale));
-        }
-        Ok(made)
+    }
+
+    /// Lets a level go.
+    pub fn forget(&self, level: usize) {
+        self.shelf.forget(level);
     }
 
     /// What is in it, for people and machines; reads the first level.
@@ -284,15 +379,106 @@ impl Recording {
     pub fn summary(&self) -> Result<Summary, RecordingError> {
         let level = self.level(0)?;
         Ok(Summary {
-            grid: self.grid.name(),
-            dims: self.grid.dims(),
-            points: self.grid.point_count(),
-            cells: self.grid.cell_count(),
-            bounds: self.grid.bounds(),
+            grid: self.inner.grid.name(),
+            dims: self.inner.grid.dims(),
+            points: self.inner.grid.point_count(),
+            cells: self.inner.grid.cell_count(),
+            bounds: self.inner.grid.bounds(),
             masked: level.masked(),
             bytes_a_level: 16 * level.velocity.len()
                 + level.scalars.iter().map(|(_, s)| 4 * s.len()).sum::<usize>(),
         })
+    }
+}
+
+impl Inner {
+    /// The file of a level.
+    pub(super) fn path(&self, level: usize) -> &Path {
+        self.source.path(level)
+    }
+
+    /// Where the velocity of a level stands in its file, if it does so row by row.
+    fn rows(&self, level: usize) -> Result<Option<Rows>, RecordingError> {
+        let (VelocitySource::Vector(name), []) = (&self.velocity, &self.scalars[..]) else {
+            return Ok(None);
+        };
+        let Some((rows, grid)) = self.source.rows(level, name)? else { return Ok(None) };
+        if grid != *self.whole {
+            return Err(RecordingError::Moves { path: self.path(level).to_owned() });
+        }
+        Ok(Some(rows))
+    }
+
+    /// Reads a level, or a box of its points.
+    pub(super) fn read(&self, level: usize, part: Option<&Part>) -> Result<Level, RecordingError> {
+        let mut made = match (self.rows(level)?, self.collection(), part) {
+            (Some(rows), ..) => self.on_part(part, |part| rows.read(part, self.stride))?,
+            (None, Some(files), Some(_)) => {
+                self.on_part(part, |part| files.part(level, part, self.stride))?
+            }
+            _ => self.read_whole(level)?,
+        };
+        if self.scale != 1.0 {
+            made.velocity.iter_mut().for_each(|v| v[..3].iter_mut().for_each(|x| *x *= self.scale));
+        }
+        Ok(made)
+    }
+
+    /// Files that hand out boxes of points.
+    fn collection(&self) -> Option<&Collection> {
+        self.source.collection().filter(|_| self.scalars.is_empty())
+    }
+
+    /// A box of points, or all, read by their numbers in the file.
+    fn on_part(
+        &self,
+        part: Option<&Part>,
+        read: impl FnOnce(&Part) -> Result<Vec<[f32; 4]>, ReadError>,
+    ) -> Result<Level, RecordingError> {
+        let dims = self.grid.dims().unwrap_or([1; 3]);
+        let all = dims.map(|n| 0..n);
+        let part = part.unwrap_or(&all);
+        let in_file = [0, 1, 2].map(|a| {
+            let last = part[a].end.saturating_sub(1) * self.stride;
+            part[a].start * self.stride..last + 1
+        });
+        let velocity = read(&in_file)?;
+        let grid = if *part == all {
+            Arc::clone(&self.grid)
+        } else {
+            self.grid.cropped(part).map_or_else(|| Arc::clone(&self.grid), Arc::new)
+        };
+        Ok(Level { grid, velocity, scalars: Vec::new() })
+    }
+
+    fn glance(&self, level: usize, stride: usize) -> Result<Level, RecordingError> {
+        let every = self.stride * stride;
+        let Some((grid, dims)) = self.whole.thinned(every).zip(self.whole.dims()) else {
+            return self.read(level, None);
+        };
+        let all = dims.map(|n| 0..n);
+        let mut velocity = match (self.rows(level)?, self.collection()) {
+            (Some(rows), _) => rows.read(&all, every)?,
+            (None, Some(files)) => files.part(level, &all, every)?,
+            (None, None) => return self.read(level, None),
+        };
+        velocity.iter_mut().for_each(|v| v[..3].iter_mut().for_each(|x| *x *= self.scale));
+        Ok(Level { grid: Arc::new(grid), velocity, scalars: Vec::new() })
+    }
+
+    fn read_whole(&self, level: usize) -> Result<Level, RecordingError> {
+        let path = || self.source.path(level).to_owned();
+        let mut wanted: Vec<String> =
+            self.velocity.names().into_iter().map(str::to_owned).collect();
+        wanted.extend(self.scalars.iter().cloned());
+        let mut dataset = self.source.read(level, Select::Names(&wanted))?;
+        if !Arc::ptr_eq(&dataset.grid, &self.whole) && dataset.grid != self.whole {
+            return Err(RecordingError::Moves { path: path() });
+        }
+        dataset.grid = Arc::clone(&self.whole);
+        let made = dataset.level(&self.velocity, &self.scalars);
+        let made = made.map_err(|source| RecordingError::Velocity { path: path(), source })?;
+        Ok(if self.stride == 1 { made } else { made.thinned(self.stride, &self.grid) })
     }
 }
 
@@ -473,7 +659,7 @@ mod tests {
             let level = recording.level(k).unwrap();
             assert_eq!(level.velocity[5], [k as f32, 0.0, 0.0, 1.0]);
             assert!(Arc::ptr_eq(&level.grid, recording.grid()), "one grid");
-            assert!(recording.kept.lock().unwrap().len() <= KEPT, "two levels");
+            assert!(recording.shelf.len() <= 3, "two levels and one ahead");
         }
     }
 

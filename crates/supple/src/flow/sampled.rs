@@ -4,6 +4,8 @@ use super::analytic::Analytic;
 use super::grid::{self, Axis};
 use super::{Flow, Levels, Pair, Recorded, Unreadable, time};
 use crate::Run;
+use crate::run::Cancelled;
+use crate::zoo::lattice;
 
 /// Levels of a formula, in memory.
 #[derive(Clone, Debug)]
@@ -47,6 +49,36 @@ impl Sampled {
             Axis::even(low[a], spacing, size[a])
         };
         Ok(Self::new([axis(0)?, axis(1)?, axis(2)?], times, |x, t| formula.velocity(x, t)))
+    }
+
+    /// A wake of the zoo's solver; with `looped` its record is a period that repeats.
+    ///
+    /// # Errors
+    ///
+    /// [`Cancelled`] if the caller asked to stop.
+    ///
+    /// # Panics
+    ///
+    /// If there is no cell or no level.
+    pub fn simulated(
+        params: &lattice::Params,
+        looped: bool,
+        run: &Run<'_>,
+    ) -> Result<Flow, Cancelled> {
+        let (mut times, mut levels) = (Vec::new(), Vec::new());
+        lattice::simulate(params, run, |time, level| {
+            times.push(time);
+            levels.push(level.to_vec());
+            Ok::<_, Cancelled>(())
+        })?;
+        let (origin, spacing) = params.grid();
+        let axis = |a: usize| Axis::even(origin[a], spacing, params.size[a]).ok();
+        // The solver's steps go on in time, and its lattice in space.
+        let axes = [axis(0), axis(1), axis(2)].map(|axis| axis.expect("a lattice has nodes"));
+        let clock = time::Clock::new(times.clone()).expect("levels follow each other");
+        let clock = if looped { clock.looped() } else { clock };
+        let levels = Box::new(Self { axes, times, levels });
+        Ok(Flow::Recorded(Recorded::new(clock, levels, None)))
     }
 
     /// The values of a level.

@@ -7,8 +7,9 @@ use super::dataset::{Array, Centering, Dataset, Grid, Select};
 use super::recording::{Options, RecordingError, TimeUnit};
 use crate::io::netcdf::{self, Collection};
 use crate::io::openfoam::{self, Case};
+use crate::io::rows::{self, Rows};
 use crate::io::uri::{self, Policy};
-use crate::io::{Malformed, Place, ReadError, amira, gzip, inputs, nrrd, piv, vtk, vtk_xml};
+use crate::io::{Malformed, Place, ReadError, amira, gzip, inputs, nrrd, piv, raw, vtk, vtk_xml};
 
 /// The levels of a recording, in order.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub(super) enum Source {
 }
 
 /// Formats that hold flow and are not read, with what to do.
-const REFUSED: [(&str, &str, &str); 16] = [
+const REFUSED: [(&str, &str, &str); 20] = [
     ("cgns", "a CGNS file", "open it in ParaView and save it as .vtu or .vtm"),
     ("cas", "a Fluent case", "export it as EnSight or VTK, or save it from ParaView as .vtu"),
     ("dat", "a Fluent or Tecplot file", "open it in ParaView and save it as .vtu"),
@@ -33,6 +34,10 @@ const REFUSED: [(&str, &str, &str); 16] = [
     ("im7", "a DaVis picture", "export the vectors from DaVis as text"),
     ("grib", "a GRIB file", "convert it to NetCDF, for example with cdo -f nc copy"),
     ("grib2", "a GRIB file", "convert it to NetCDF, for example with cdo -f nc copy"),
+    ("grb2", "a GRIB file", "convert it to NetCDF, for example with cdo -f nc copy"),
+    ("set", "a DaVis set", "export the vectors from DaVis as text"),
+    ("msh5", "a Fluent mesh", "export case and data as EnSight or VTK"),
+    ("szplt", "a Tecplot file", "open it in ParaView and save it as .vtu"),
     ("grb", "a GRIB file", "convert it to NetCDF, for example with cdo -f nc copy"),
     ("zarr", "a Zarr store", "convert it to NetCDF, for example with xarray's to_netcdf"),
     ("xdmf", "an XDMF file", "open it in ParaView and save it as .vtu or .pvd"),
@@ -44,7 +49,7 @@ const REFUSED: [(&str, &str, &str); 16] = [
 ];
 
 /// Endings that are read.
-const KNOWN: &str = "pvd, series, vti, vtr, vts, vtu, vtp, pvti, pvtr, pvts, pvtu, pvtp, vtm, vtk, nc, am, foam, nrrd, nhdr, vec, txt";
+const KNOWN: &str = "pvd, series, vti, vtr, vts, vtu, vtp, pvti, pvtr, pvts, pvtu, pvtp, vtm, vtk, nc, am, foam, nrrd, nhdr, vec, txt, toml (beside a raw file)";
 
 impl Source {
     /// Finds the levels that names and patterns stand for.
@@ -209,6 +214,44 @@ impl Source {
         }
     }
 
+    /// Whether boxes of points can be had without knowing where they stand in a file.
+    pub(super) fn collection(&self) -> Option<&Collection> {
+        match self {
+            Self::NetCdf(collection) if collection.has_parts() => Some(collection),
+            _ => None,
+        }
+    }
+
+    /// Where vectors of a level stand in its file, if they do so row by row, and on which grid.
+    pub(super) fn rows(&self, level: usize, name: &str) -> Result<Option<(Rows, Grid)>, ReadError> {
+        let Self::Files { levels, policy, .. } = self else { return Ok(None) };
+        match &levels[level][..] {
+            [path] if ending(path) == "vti" => vtk_xml::rows(path, name),
+            [path] if ending(path) == "toml" => {
+                let malformed = |source| ReadError::Malformed { path: path.clone(), source };
+                let header = raw::Header::parse(&read_bytes(path)?).map_err(malformed)?;
+                let file = named(path, &header.file, *policy).map_err(malformed)?;
+                inputs::remember(&file);
+                Ok(header.rows(file, name))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// All files that levels are read from.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Files { levels, policy, .. } => {
+                levels.iter().flatten().flat_map(|path| with_pieces(path, *policy)).collect()
+            }
+            Self::NetCdf(collection) => {
+                (0..collection.len()).map(|level| collection.path(level).to_owned()).collect()
+            }
+            Self::Foam(case) => case.files(),
+            Self::Stack { path, .. } => vec![path.clone()],
+        }
+    }
+
     /// Reads a level.
     pub(super) fn read(&self, level: usize, select: Select<'_>) -> Result<Dataset, ReadError> {
         match self {
@@ -218,7 +261,11 @@ impl Source {
                 if let [path] = &parts[..] {
                     return read(path);
                 }
-                let datasets = parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+                let mut datasets = parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+                // Parts are at different places: what is at the same one was listed twice.
+                if datasets.iter().all(|d| d.grid == datasets[0].grid) {
+                    return Ok(datasets.swap_remove(0));
+                }
                 let malformed = |source| ReadError::Malformed { path: parts[0].clone(), source };
                 vtk_xml::join(datasets).map_err(malformed)
             }
@@ -240,6 +287,9 @@ pub(super) fn is_flow(path: &Path) -> bool {
         let mut head = Vec::new();
         let read = std::fs::File::open(path).and_then(|f| f.take(1 << 12).read_to_end(&mut head));
         return read.is_err() || !vtk::is_mesh(&head);
+    }
+    if kind == "toml" {
+        return std::fs::read_to_string(path).is_ok_and(|text| raw::is_header(&text));
     }
     KNOWN.split(", ").any(|k| k == kind)
         || openfoam::case_folder(path).is_some()
@@ -302,11 +352,21 @@ fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset,
             Malformed::new(Place::File, what, "put the piece where the file names it")
         })
     };
+    if select.is_empty() && ending(path) == "vti" {
+        // What it holds stands before its numbers, of which there may be many.
+        inputs::remember(path);
+        if let Some(head) = rows::beginning(path, b"<AppendedData")?
+            && let Ok(dataset) = vtk_xml::read(&head, select, &fetch)
+        {
+            return Ok(dataset);
+        }
+    }
     match ending(path).as_str() {
         "vti" | "vtr" | "vts" | "vtu" | "vtp" | "pvti" | "pvtr" | "pvts" | "pvtu" | "pvtp"
         | "vtm" | "vtmb" => vtk_xml::read(&read_bytes(path)?, select, &fetch).map_err(malformed),
         "am" => amira::read(&read_bytes(path)?, select).map_err(malformed),
         "nrrd" | "nhdr" => nrrd::read(&read_bytes(path)?, select, &fetch).map_err(malformed),
+        "toml" => raw::read(&read_bytes(path)?, select, &fetch).map_err(malformed),
         "vec" | "txt" => piv::read(&read_bytes(path)?, select).map_err(malformed),
         "vtk" => vtk::read_dataset(&read_bytes(path)?, select).map_err(malformed),
         other => {
@@ -317,6 +377,43 @@ fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset,
             Err(ReadError::UnknownFormat { path: path.to_owned(), known: KNOWN.to_owned() })
         }
     }
+}
+
+/// Headers that name pieces are no longer than this.
+const LONGEST_HEADER: u64 = 1 << 24;
+
+/// A file and those that it names as its pieces.
+fn with_pieces(path: &Path, policy: Policy) -> Vec<PathBuf> {
+    let mut files = vec![path.to_owned()];
+    let marks: &[&str] = match ending(path).as_str() {
+        "pvti" | "pvtr" | "pvts" | "pvtu" | "pvtp" => &["Source=\""],
+        "vtm" | "vtmb" => &["file=\""],
+        "nhdr" | "nrrd" => &["data file: ", "datafile: "],
+        "toml" => &["file = \"", "file=\""],
+        _ => return files,
+    };
+    let mut text = Vec::new();
+    let read =
+        std::fs::File::open(path).and_then(|f| f.take(LONGEST_HEADER).read_to_end(&mut text));
+    if read.is_err() {
+        return files;
+    }
+    let text = String::from_utf8_lossy(&text);
+    for mark in marks {
+        for rest in text.split(mark).skip(1) {
+            let name = rest.split(['"', '\n', '\r']).next().unwrap_or_default();
+            if let Ok(piece) = named(path, name, policy)
+                && !files.contains(&piece)
+            {
+                // Blocks may themselves be in pieces; none names its own kind.
+                match ending(&piece) == ending(path) {
+                    true => files.push(piece),
+                    false => files.extend(with_pieces(&piece, policy)),
+                }
+            }
+        }
+    }
+    files
 }
 
 /// The file that another names, relative to it.

@@ -15,6 +15,14 @@ pub trait Wide: Copy + Sync {
     fn eight(self, numbers: &[f32; 8]) -> Self::Eight;
     /// `a + t (b − a)`
     fn lerp(self, a: Self::Eight, b: Self::Eight, t: f32) -> Self::Eight;
+    /// `lerp` of a node of a cell and the next one.
+    #[inline(always)]
+    fn edge(self, cell: &[[f32; 8]], at: usize, t: f32) -> Self::Eight {
+        match cell[at..].first_chunk::<2>() {
+            Some([a, b]) => self.lerp(self.eight(a), self.eight(b), t),
+            None => self.eight(&[0.0; 8]),
+        }
+    }
     /// The last four less the first four times `t`, added to the first four: the end of an interpolation.
     fn halves(self, both: Self::Eight, t: f32) -> [f32; 4];
 

@@ -3,9 +3,10 @@
 //! # Method
 //!
 //! Each reader has a few sound files, small ones. A mutation takes one of them and alters it once to four
-//! times: bytes, words and numbers of text, or values of a document that stays a document (glTF, TOML). What a
-//! mutation is depends on the seed and its number alone, so that a find can be had again. The reader must
-//! return, in time, and what it accepts must be sound.
+//! times: bytes, words and numbers of text, or values of a document that stays a document (glTF, scenes, VTK XML):
+//! references, enumerants, whole pieces of it or of another file. What a mutation is depends on the seed and its
+//! number alone, so that a find can be had again. The reader must return, in time, and what it accepts must be
+//! sound. [`scenes`] does the same to the player.
 //!
 //! A new format joins by one line of [`READERS`].
 //!
@@ -19,24 +20,30 @@
 //! assert!(report.finds.is_empty(), "{:?}", report.finds);
 //! ```
 
+mod document;
 mod mutate;
 mod samples;
+pub mod scenes;
+mod xml;
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::Instant;
 
 use crate::Asset;
 use crate::flow::dataset::{Dataset, Select};
 use crate::io::{
-    Malformed, amira, gltf, gmsh, medit, netcdf, nrrd, obj, off, piv, ply, stl, tetgen, uri, vtk,
-    vtk_xml,
+    Malformed, amira, gltf, gmsh, medit, netcdf, nrrd, obj, off, openfoam, piv, ply, raw, stl,
+    tetgen, uri, vtk, vtk_xml,
 };
 use crate::mesh::TetMesh;
 use crate::scene::{RigidPath, Scene};
 
 /// A reader that takes longer than this for a small file has no end.
 const LONGEST_SECS: f64 = 10.0;
+/// The same for a small scene that is played and baked a dozen times.
+const LONGEST_SCENE_SECS: f64 = 120.0;
 
 /// A reader, and sound files for it.
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +64,33 @@ enum Kind {
     /// glTF: a JSON document, alone or in a binary container.
     Gltf,
     Toml,
+    /// Elements with attributes.
+    Xml,
+}
+
+impl Reader {
+    /// The reader of a format.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        READERS.iter().find(|reader| reader.name == name)
+    }
+
+    /// Reads a file; why it was refused, if it was.
+    ///
+    /// # Errors
+    ///
+    /// The words of the refusal.
+    ///
+    /// # Panics
+    ///
+    /// If what was read is unsound, or the refusal does not say what to do: the reader has a bug.
+    pub fn read(&self, bytes: &[u8]) -> Result<(), String> {
+        (self.read)(bytes)
+    }
 }
 
 /// All readers.
-pub const READERS: [Reader; 17] = [
+pub const READERS: [Reader; 19] = [
     Reader { name: "obj", kind: Kind::Text, samples: samples::obj, read: |b| sound(obj::read, b) },
     Reader { name: "ply", kind: Kind::Text, samples: samples::ply, read: |b| sound(ply::read, b) },
     Reader { name: "stl", kind: Kind::Bytes, samples: samples::stl, read: |b| sound(stl::read, b) },
@@ -69,7 +99,7 @@ pub const READERS: [Reader; 17] = [
     Reader { name: "gltf", kind: Kind::Gltf, samples: samples::gltf, read: read_gltf },
     Reader {
         name: "vtk_xml",
-        kind: Kind::Text,
+        kind: Kind::Xml,
         samples: samples::vtk_xml,
         read: |b| fitting(vtk_xml::read(b, Select::All, &vtk_xml::no_files)),
     },
@@ -102,6 +132,18 @@ pub const READERS: [Reader; 17] = [
         kind: Kind::Text,
         samples: samples::piv,
         read: |b| fitting(piv::read(b, Select::All)),
+    },
+    Reader {
+        name: "openfoam",
+        kind: Kind::Text,
+        samples: samples::openfoam,
+        read: |b| fitting(openfoam::read(b)),
+    },
+    Reader {
+        name: "raw",
+        kind: Kind::Text,
+        samples: samples::raw,
+        read: |b| fitting(raw::read(b, Select::All, &|_: &str| Ok(vec![1; 4096]))),
     },
     Reader {
         name: "gmsh",
@@ -154,19 +196,42 @@ pub fn mutation(reader: &Reader, seed: u64, number: u64) -> Vec<u8> {
 #[must_use]
 pub fn attack(reader: &Reader, seed: u64, numbers: Range<u64>) -> Report {
     let samples = (reader.samples)();
+    let file = |number| mutate::mutated(&samples, reader.kind, seed, number);
+    watched(numbers, LONGEST_SECS, file, |_, file| Ok((reader.read)(file).is_ok()))
+}
+
+/// Plays the random scenes of these numbers, in folders inside `scratch`. Ends early after ten finds.
+#[must_use]
+pub fn attack_player(scratch: &Path, seed: u64, numbers: Range<u64>) -> Report {
+    // Far from the scenes of other seeds.
+    let number_of = |number: u64| seed.wrapping_mul(1 << 32).wrapping_add(number);
+    let file = |number| scenes::document(number_of(number)).into_bytes();
+    watched(numbers, LONGEST_SCENE_SECS, file, |number, _| {
+        scenes::check(number_of(number), &scratch.join(number.to_string())).map(|()| true)
+    })
+}
+
+/// Tries files until ten did harm: a panic, an error, too long a time.
+fn watched(
+    numbers: Range<u64>,
+    longest_secs: f64,
+    file: impl Fn(u64) -> Vec<u8>,
+    try_file: impl Fn(u64, &[u8]) -> Result<bool, String>,
+) -> Report {
     let mut report = Report::default();
     for number in numbers {
-        let file = mutate::mutated(&samples, reader.kind, seed, number);
+        let file = file(number);
         let start = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| (reader.read)(&file)));
+        let result = catch_unwind(AssertUnwindSafe(|| try_file(number, &file)));
         let secs = start.elapsed().as_secs_f64();
         report.tried += 1;
         report.longest_secs = report.longest_secs.max(secs);
         let what = match result {
             Err(_) => "it panicked".to_owned(),
-            Ok(_) if secs > LONGEST_SECS => format!("it took {secs:.1} s"),
-            Ok(result) => {
-                report.accepted += u64::from(result.is_ok());
+            Ok(_) if secs > longest_secs => format!("it took {secs:.1} s"),
+            Ok(Err(what)) => what,
+            Ok(Ok(accepted)) => {
+                report.accepted += u64::from(accepted);
                 continue;
             }
         };
@@ -213,7 +278,10 @@ fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {
 
 /// What is read as tets has no tet inside out.
 fn solid(result: Result<TetMesh, Malformed>) -> Result<(), String> {
-    let mesh = result.map_err(|error| error.to_string())?;
+    let mesh = result.map_err(|error| {
+        assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
+        error.to_string()
+    })?;
     assert!((0..mesh.tets.len()).all(|t| mesh.volume_of(t) > 0.0), "tets have volume");
     Ok(())
 }
@@ -258,13 +326,14 @@ mod tests {
     }
 
     #[test]
-    fn every_fuzz_target_is_attacked_here_too() {
-        let corpora =
-            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
-        for entry in corpora.read_dir().unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            assert!(READERS.iter().any(|reader| reader.name == name), "{name}");
+    fn every_reader_is_a_fuzz_target_and_the_other_way_round() {
+        let manifest = include_str!("../../../../fuzz/Cargo.toml");
+        let manifest: toml::Table = toml::from_str(manifest).expect("a manifest cargo can read");
+        let targets = manifest["bin"].as_array().expect("targets");
+        let names: Vec<_> = targets.iter().filter_map(|t| t["name"].as_str()).collect();
+        assert_eq!(names.len(), READERS.len());
+        for reader in &READERS {
+            assert!(names.contains(&reader.name), "{} has no target", reader.name);
         }
     }
 

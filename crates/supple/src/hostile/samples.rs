@@ -154,6 +154,13 @@ pub(super) fn gltf() -> Vec<Vec<u8>> {
     ]
 }
 
+/// Scenes that come with the toolkit.
+macro_rules! shipped {
+    ($($name:literal),*) => {
+        [$(include_bytes!(concat!("../../../../scenes/", $name, ".toml")).to_vec()),*]
+    };
+}
+
 pub(super) fn scene() -> Vec<Vec<u8>> {
     let moving = br#"supple = 1
 name = "stage"
@@ -220,7 +227,15 @@ from = [0, 0, 1.2]
 by = [[0, 0, -0.2]]
 outer = 0.9
 "#;
-    vec![moving.to_vec(), edited.to_vec()]
+    let mut scenes = vec![moving.to_vec(), edited.to_vec()];
+    scenes.extend(shipped![
+        "blend-cylinder",
+        "procdef-jellyfish",
+        "procdef-worm",
+        "ragdoll",
+        "smoke-wake"
+    ]);
+    scenes
 }
 
 pub(super) fn path() -> Vec<Vec<u8>> {
@@ -256,7 +271,13 @@ pub(super) fn vtk_flow() -> Vec<Vec<u8>> {
 }
 
 pub(super) fn netcdf() -> Vec<Vec<u8>> {
-    seeds!["netcdf/cdf5.nc", "netcdf/classic.nc", "netcdf/four.nc"]
+    seeds![
+        "netcdf/cdf5.nc",
+        "netcdf/classic.nc",
+        "netcdf/four.nc",
+        "netcdf/mitgcm.nc",
+        "netcdf/roms.nc"
+    ]
 }
 
 pub(super) fn amira() -> Vec<Vec<u8>> {
@@ -269,6 +290,14 @@ pub(super) fn nrrd() -> Vec<Vec<u8>> {
 
 pub(super) fn piv() -> Vec<Vec<u8>> {
     seeds!["piv/openpiv.txt"]
+}
+
+pub(super) fn openfoam() -> Vec<Vec<u8>> {
+    seeds!["openfoam/binary", "openfoam/text"]
+}
+
+pub(super) fn raw() -> Vec<Vec<u8>> {
+    seeds!["raw/plain.toml", "raw/vectors.toml"]
 }
 
 pub(super) fn gmsh() -> Vec<Vec<u8>> {

@@ -9,6 +9,7 @@
 //! justifies: counts that a file claims are checked against the bytes it has.
 
 pub mod amira;
+pub mod dolfin;
 pub mod gltf;
 pub mod gmsh;
 pub mod gzip;
@@ -23,6 +24,7 @@ pub mod openfoam;
 pub mod pc2;
 pub mod piv;
 pub mod ply;
+pub mod raw;
 pub mod stl;
 pub mod take;
 pub mod tetgen;
@@ -41,6 +43,7 @@ mod finish;
 pub mod inputs;
 mod number;
 mod polygon;
+pub(crate) mod rows;
 mod save;
 mod text;
 

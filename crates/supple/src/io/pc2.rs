@@ -10,8 +10,8 @@ use std::io::{self, Write};
 
 use glam::Vec3;
 
-use super::Take;
 use super::take::rest_mesh;
+use super::{Malformed, Place, Take};
 
 /// Writes all frames of a take.
 ///
@@ -34,6 +34,36 @@ pub fn write(take: &mut Take<'_>, out: &mut impl Write) -> io::Result<()> {
         write_positions(&positions, out)?;
     }
     Ok(())
+}
+
+/// Reads the positions of every vertex in every frame.
+///
+/// # Errors
+///
+/// [`Malformed`] for what is no point cache, or is cut off.
+pub fn read(bytes: &[u8]) -> Result<Vec<Vec<Vec3>>, Malformed> {
+    const HEADER: usize = 32;
+    let wrong = |what: &str| Malformed::new(Place::File, what, "export the point cache again");
+    if !bytes.starts_with(b"POINTCACHE2\0") || bytes.len() < HEADER {
+        return Err(wrong("it is no PC2 point cache"));
+    }
+    let number = |at: usize| {
+        let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        usize::try_from(i32::from_le_bytes(four)).unwrap_or(0)
+    };
+    let (count, frames) = (number(16), number(28));
+    let floats = count.checked_mul(frames).and_then(|n| n.checked_mul(12));
+    if floats.is_none_or(|n| n != bytes.len() - HEADER || n == 0) {
+        let what =
+            format!("{frames} frames of {count} vertices do not fit its {} bytes", bytes.len());
+        return Err(wrong(&what));
+    }
+    let point = |p: &[u8]| {
+        let float = |k: usize| f32::from_le_bytes([p[k], p[k + 1], p[k + 2], p[k + 3]]);
+        Vec3::new(float(0), float(4), float(8))
+    };
+    let frame = |f: &[u8]| f.chunks_exact(12).map(point).collect();
+    Ok(bytes[HEADER..].chunks_exact(12 * count).map(frame).collect())
 }
 
 fn write_positions(positions: &[Vec3], out: &mut impl Write) -> io::Result<()> {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use robust::Coord3D;
 
 use super::{
-    Malformed, Place, ReadError, Warning, WriteError, gmsh, gzip, inputs, medit, save, tetgen,
-    vtk_tets,
+    Malformed, Place, ReadError, Warning, WriteError, dolfin, gmsh, gzip, inputs, medit, save,
+    tetgen, vtk_tets,
 };
 use crate::mesh::tet::signed_volume;
 use crate::mesh::{Attributes, TetMesh};
@@ -27,6 +27,8 @@ pub enum TetFormat {
     Vtk,
     /// VTK XML with an unstructured grid, `.vtu`.
     Vtu,
+    /// DOLFIN of legacy `FEniCS`, `.h5`; read only.
+    Dolfin,
 }
 
 impl TetFormat {
@@ -41,14 +43,21 @@ impl TetFormat {
             "node" | "ele" => Self::TetGen,
             "vtk" => Self::Vtk,
             "vtu" => Self::Vtu,
+            "h5" => Self::Dolfin,
             _ => return None,
         })
+    }
+
+    /// The endings of formats that can be written, for a message.
+    #[must_use]
+    pub fn written() -> &'static str {
+        "msh, mesh, node, ele, vtk, vtu"
     }
 
     /// The endings of all formats, for a message.
     #[must_use]
     pub fn known() -> &'static str {
-        "msh, mesh, node, ele, vtk, vtu"
+        "msh, mesh, node, ele, vtk, vtu, h5"
     }
 }
 
@@ -86,6 +95,7 @@ pub fn read_tets(path: &Path) -> Result<LoadedTets, ReadError> {
         TetFormat::Gmsh => gmsh::read(&contents(path)?, &mut warnings),
         TetFormat::Medit => medit::read(&contents(path)?, &mut warnings),
         TetFormat::Vtk | TetFormat::Vtu => vtk_tets::read(&contents(path)?, &mut warnings),
+        TetFormat::Dolfin => dolfin::read(contents(path)?, &mut warnings),
         TetFormat::TetGen => {
             let [node, ele] = pair(path);
             tetgen::read(&contents(&node)?, &contents(&ele)?, &mut warnings)
@@ -110,6 +120,15 @@ fn contents(path: &Path) -> Result<Vec<u8>, ReadError> {
     gzip::decompress(&bytes).map_err(malformed)
 }
 
+/// The files that a name stands for: that of TetGen for two.
+#[must_use]
+pub fn files_of(path: &Path) -> Vec<PathBuf> {
+    match TetFormat::of(path) {
+        Some(TetFormat::TetGen) => pair(path).to_vec(),
+        _ => vec![path.to_owned()],
+    }
+}
+
 /// The two files of TetGen.
 fn pair(path: &Path) -> [PathBuf; 2] {
     ["node", "ele"].map(|ending| path.with_extension(ending))
@@ -123,7 +142,7 @@ fn pair(path: &Path) -> [PathBuf; 2] {
 pub fn write_tets(path: &Path, mesh: &TetMesh) -> Result<Vec<Warning>, WriteError> {
     let unknown = || WriteError::UnknownFormat {
         path: path.to_owned(),
-        known: TetFormat::known().to_owned(),
+        known: TetFormat::written().to_owned(),
     };
     let is_compressed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
     let format = TetFormat::of(path).filter(|_| !is_compressed).ok_or_else(unknown)?;
@@ -139,6 +158,7 @@ pub fn write_tets(path: &Path, mesh: &TetMesh) -> Result<Vec<Warning>, WriteErro
         }
         TetFormat::Vtk => save(path, |out| vtk_tets::write_legacy(mesh, out)),
         TetFormat::Vtu => save(path, |out| vtk_tets::write_xml(mesh, out)),
+        TetFormat::Dolfin => return Err(unknown()),
         TetFormat::TetGen => {
             let [node, ele] = pair(path);
             save(&node, |out| tetgen::write_node(mesh, out))

@@ -39,6 +39,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
+use super::welding::Welding;
 use crate::Run;
 
 /// Lists of numbers in compressed rows: row `i` is `entries[offsets[i]..offsets[i + 1]]`.
@@ -239,6 +240,21 @@ impl Topology {
     }
 }
 
+/// The counts of two meshes that share no vertex.
+impl std::ops::AddAssign for Topology {
+    fn add_assign(&mut self, other: Self) {
+        self.edges += other.edges;
+        self.boundary_edges += other.boundary_edges;
+        self.nonmanifold_edges += other.nonmanifold_edges;
+        self.misoriented_edges += other.misoriented_edges;
+        self.nonmanifold_vertices += other.nonmanifold_vertices;
+        self.unreferenced_vertices += other.unreferenced_vertices;
+        self.index_degenerate += other.index_degenerate;
+        self.components += other.components;
+        self.euler_characteristic += other.euler_characteristic;
+    }
+}
+
 /// Vertices a task looks at; fixed, so that the work is cut the same way for any thread count.
 const TASK: usize = 4096;
 
@@ -250,14 +266,7 @@ pub fn topology(vertices: usize, triangles: &[[u32; 3]], run: &Run<'_>) -> Topol
         count_around(&around, triangles, task * TASK..((task + 1) * TASK).min(vertices))
     });
     let mut sum = Topology::default();
-    for part in parts {
-        sum.edges += part.edges;
-        sum.boundary_edges += part.boundary_edges;
-        sum.nonmanifold_edges += part.nonmanifold_edges;
-        sum.misoriented_edges += part.misoriented_edges;
-        sum.nonmanifold_vertices += part.nonmanifold_vertices;
-        sum.unreferenced_vertices += part.unreferenced_vertices;
-    }
+    parts.iter().for_each(|part| sum += *part);
     let used = vertices - sum.unreferenced_vertices;
     let sound = around.entries.len() / 3;
     drop(around);
@@ -446,22 +455,54 @@ fn boundary_sides(vertices: usize, triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
 /// the same place.
 #[must_use]
 pub fn coincident(positions: &[Vec3]) -> Vec<u32> {
-    let key = |i: u32| (positions[i as usize] + 0.0).to_array().map(f32::to_bits);
-    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
-    order.sort_unstable_by_key(|&i| (key(i), i));
-    let mut first = vec![0; positions.len()];
-    for same in order.chunk_by(|&a, &b| key(a) == key(b)) {
-        for &i in same {
-            first[i as usize] = same[0];
-        }
-    }
-    first
+    Welding::of(positions).firsts()
 }
 
 /// The triangles with each vertex `v` called `names[v]`.
 #[must_use]
 pub fn renamed(triangles: &[[u32; 3]], names: &[u32]) -> Vec<[u32; 3]> {
     triangles.iter().map(|t| t.map(|v| names[v as usize])).collect()
+}
+
+/// Whether meshes close each other, once vertices at the same place count as one: found one mesh at a time, in no
+/// memory.
+///
+/// Edges that are open in their own mesh are told by where they are, and cancel in pairs.
+#[derive(Clone, Debug, Default)]
+pub struct Seams {
+    has_edges: bool,
+    /// An edge of some mesh has more than two triangles.
+    is_branched: bool,
+    /// The hashes of all open edges, added without carry.
+    open: u128,
+}
+
+impl Seams {
+    /// Looks at one more mesh.
+    pub fn add(&mut self, positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>) {
+        let triangles = renamed(triangles, &coincident(positions));
+        let topology = topology(positions.len(), &triangles, run);
+        self.has_edges |= topology.edges > 0;
+        self.is_branched |= topology.nonmanifold_edges > 0;
+        if topology.boundary_edges == 0 {
+            return;
+        }
+        let place = |v: u32| (positions[v as usize] + 0.0).to_array().map(f32::to_bits);
+        for side in boundary_sides(positions.len(), &triangles) {
+            let mut ends = side.map(place);
+            ends.sort_unstable();
+            let hash = blake3::hash(bytemuck::cast_slice(ends.as_flattened()));
+            let mut half = [0; 16];
+            half.copy_from_slice(&hash.as_bytes()[..16]);
+            self.open ^= u128::from_le_bytes(half);
+        }
+    }
+
+    /// True if every open edge found another.
+    #[must_use]
+    pub fn are_closed(&self) -> bool {
+        self.has_edges && !self.is_branched && self.open == 0
+    }
 }
 
 /// How the triangles of a mesh would have to face for neighbours to agree.

@@ -5,6 +5,7 @@ pub mod attribute;
 pub mod bvh;
 pub mod embedding;
 pub mod exact_volume;
+pub mod folding;
 pub mod geodesic;
 pub mod intersect;
 pub mod measure;
@@ -15,6 +16,7 @@ pub mod remesh;
 pub mod repair;
 #[cfg(test)]
 mod sample;
+pub mod section;
 pub mod shading;
 pub mod shape;
 pub mod skin_weights;
@@ -23,6 +25,7 @@ pub mod tet;
 pub mod tetrahedralize;
 pub mod tri;
 pub mod volume;
+pub mod welding;
 pub mod winding;
 
 pub use attribute::{Attribute, Attributes, Values};

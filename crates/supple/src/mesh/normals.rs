@@ -35,7 +35,10 @@ use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 use glam::{Vec3, Vec3A};
 use pulp::{Simd, WithSimd};
 
+use super::adjacency::{others, vertex_triangles};
+use super::attribute::NORMAL;
 use super::volume::corners;
+use super::{CornerAttribute, TriMesh, Values};
 use crate::Run;
 use crate::field::lanes::{Lanes, WIDTH};
 use crate::lengths::Lengths as _;
@@ -80,6 +83,98 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]], run: &Run<'_>)
         add_up(batch, weighed, &mut sums);
     }
     run.map(sums.len(), |i| Vec3::from(sums[i]).unit_or_zero())
+}
+
+/// Unit normals of corners, smooth across the edges whose triangles meet at no more than `degrees`.
+///
+/// Each is the sum of the triangles' normals that are linked to its own around the vertex, weighted by their angles
+/// there. At 0 degrees every triangle has its own, and the shape is shaded flat.
+#[must_use]
+pub fn creased_normals(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    degrees: f32,
+    run: &Run<'_>,
+) -> CornerAttribute {
+    let cosine = degrees.to_radians().cos();
+    let corner = |t: usize, k: usize| positions[triangles[t][k % 3] as usize];
+    let normals = run.map(triangles.len(), |t| {
+        (corner(t, 1) - corner(t, 0)).cross(corner(t, 2) - corner(t, 0)).unit_or_zero()
+    });
+    let around = vertex_triangles(positions.len(), triangles);
+    let smooth = degrees > 0.0;
+    let links = |t: u32, u: u32| smooth && normals[t as usize].dot(normals[u as usize]) >= cosine;
+    // The first is for triangles that name a vertex twice.
+    let mut values = vec![Vec3::Z];
+    let mut rows = vec![[0; 3]; triangles.len()];
+    for v in 0..positions.len() {
+        let (here, first) = (around.row(v), values.len());
+        let fans = fans(triangles, here, v as u32, links);
+        values.resize(first + here.len(), Vec3::ZERO);
+        for (&t, &fan) in here.iter().zip(&fans) {
+            let k = triangles[t as usize].iter().position(|&w| w as usize == v).unwrap_or(0);
+            let [a, b] = [1, 2].map(|i| corner(t as usize, k + i) - corner(t as usize, k));
+            let angle = a.cross(b).norm().atan2(a.dot(b));
+            values[first + fan as usize] += angle * normals[t as usize];
+            rows[t as usize][k] = first as u32 + fan;
+        }
+    }
+    let values = values.into_iter().map(|n| n.unit_or_zero()).collect();
+    CornerAttribute { name: NORMAL.to_owned(), values: Values::Vec3(values), triangles: rows }
+}
+
+/// For each triangle around a vertex the first of its fan: those linked across edges of which `links` says so.
+fn fans(
+    triangles: &[[u32; 3]],
+    here: &[u32],
+    v: u32,
+    links: impl Fn(u32, u32) -> bool,
+) -> Vec<u32> {
+    let mut fans: Vec<u32> = (0..here.len() as u32).collect();
+    let root = |fans: &mut Vec<u32>, mut i: u32| {
+        while fans[i as usize] != i {
+            fans[i as usize] = fans[fans[i as usize] as usize];
+            i = fans[i as usize];
+        }
+        i
+    };
+    let mut spokes: Vec<(u32, u32)> = (0..)
+        .zip(here)
+        .flat_map(|(i, &t)| others(triangles[t as usize], v).map(|end| (end, i)))
+        .collect();
+    spokes.sort_unstable();
+    for pair in spokes.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let [i, j] = [pair[0].1, pair[1].1];
+        if links(here[i as usize], here[j as usize]) {
+            let (a, b) = (root(&mut fans, i), root(&mut fans, j));
+            fans[a.max(b) as usize] = a.min(b);
+        }
+    }
+    (0..here.len() as u32).map(|i| root(&mut fans, i)).collect()
+}
+
+/// Corners of a shape that is shaded flat have the normals of their triangles: nearly all, by nearly all of a
+/// right angle.
+const FLAT_SHARE: f64 = 0.99;
+const FLAT_COSINE: f32 = 0.999;
+
+/// Whether the normals of a mesh are those of its triangles.
+#[must_use]
+pub fn is_flat_shaded(mesh: &TriMesh) -> bool {
+    let corner = mesh.corners.iter().find(|c| c.name == NORMAL);
+    let (values, rows) = match (corner, mesh.attributes.get(NORMAL)) {
+        (Some(corner), _) => (&corner.values, &corner.triangles),
+        (None, Some(values)) => (values, &mesh.triangles),
+        (None, None) => return false,
+    };
+    let Values::Vec3(values) = values else { return false };
+    let flat = |t: usize| {
+        let [a, b, c] = mesh.corners_of(t);
+        let normal = (b - a).cross(c - a).unit_or_zero();
+        rows[t].iter().filter(|&&i| values[i as usize].dot(normal) > FLAT_COSINE).count()
+    };
+    let found: usize = (0..rows.len()).map(flat).sum();
+    found as f64 >= FLAT_SHARE * 3.0 * rows.len() as f64
 }
 
 /// Adds the triangles up at their corners, in their order.

@@ -10,6 +10,8 @@
 //! intersect only when deformed are split further: the deformation of space is one to one, so that
 //! finer triangles come apart.
 //!
+//! Copies of a vertex, which files split at seams, are one: their edges are split together or not at all.
+//!
 //! A set of deformations refines once for all of them: a whole take has one connectivity.
 //!
 //! # Where we differ from the paper
@@ -33,17 +35,21 @@
 //! - J. Gain, N. Dodgson. Adaptive Refinement and Decimation under Free-Form Deformation. Eurographics UK,
 //!   1999.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::ops::Range;
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use super::adjacency::renamed;
 use super::intersect::{intersecting, self_intersections};
 use super::measure::Bounds;
 use super::normals::vertex_normals;
 use super::remesh::carry::{Source, interpolated};
 use super::volume::volume;
+use super::welding::Welding;
 use super::{CornerAttribute, TriMesh, Values};
 use crate::Run;
 use crate::lengths::Lengths as _;
@@ -63,6 +69,9 @@ const MOST_LOWERED: usize = 3;
 
 /// Refinements from the start: where one cannot bring triangles apart, the next leaves them whole.
 const ATTEMPTS: usize = 4;
+
+/// The same for a deformation that is made anew in every round.
+const SURFACE_ATTEMPTS: usize = 2;
 
 /// Rounds of splitting what intersects, and how many of them in a row may bring nothing: a pair often becomes
 /// several before its parts come apart, and against triangles that stay whole it only becomes more.
@@ -141,6 +150,22 @@ pub enum Error<E: std::error::Error + 'static = Infallible> {
 /// that vertices carry.
 pub type Deformation<'a, E> = &'a dyn Fn(&TriMesh) -> Result<Vec<Vec<Vec3>>, E>;
 
+/// What is known of a deformation.
+enum Map<'a, E> {
+    /// Where any points go.
+    Points(Deformation<'a, E>),
+    /// Where the vertices of a surface go: it comes with its triangles, and is deformed as a whole.
+    Surface(Deformation<'a, E>),
+}
+
+impl<E> Clone for Map<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Map<'_, E> {}
+
 /// Refines a mesh for a deformation, or for all frames of a take.
 ///
 /// # Errors
@@ -152,15 +177,42 @@ pub fn refine<E: std::error::Error + 'static>(
     params: &Params,
     run: &Run<'_>,
 ) -> Result<Refined, Error<E>> {
+    refine_for(mesh, Map::Points(deform), params, run)
+}
+
+/// Refines a mesh for a deformation that lives on its surface, and so is made anew on every finer one.
+///
+/// The deformation is given whole meshes, whose first vertices are those of the mesh.
+///
+/// # Errors
+///
+/// [`Error::Deformation`] if the deformation fails.
+pub fn refine_surface<E: std::error::Error + 'static>(
+    mesh: &TriMesh,
+    deform: Deformation<'_, E>,
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<Refined, Error<E>> {
+    refine_for(mesh, Map::Surface(deform), params, run)
+}
+
+fn refine_for<E: std::error::Error + 'static>(
+    mesh: &TriMesh,
+    map: Map<'_, E>,
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<Refined, Error<E>> {
+    let (Map::Points(deform) | Map::Surface(deform)) = map;
+    let attempts = if matches!(map, Map::Points(_)) { ATTEMPTS } else { SURFACE_ATTEMPTS };
     let frames = deformed(deform, mesh)?;
     let diagonal = Bounds::of(&mesh.positions).map_or(0.0, |b| b.diagonal());
     let at_rest = self_intersections(&mesh.positions, &mesh.triangles, run)?;
     let mut locked = vec![false; mesh.triangles.len()];
     at_rest.as_flattened().iter().for_each(|&t| locked[t as usize] = true);
     let start = State::new(mesh.clone(), frames, locked);
-    let mut best = attempt(start.clone(), deform, params, diagonal, run)?;
+    let mut best = attempt(start.clone(), map, params, diagonal, run)?;
     let mut locked = start.locked.clone();
-    for _ in 1..ATTEMPTS {
+    for _ in 1..attempts {
         if best.1 == 0 {
             break;
         }
@@ -168,7 +220,7 @@ pub fn refine<E: std::error::Error + 'static>(
             locked[whole as usize] |= *tangled;
         }
         let again = State { locked: locked.clone(), ..start.clone() };
-        let next = attempt(again, deform, params, diagonal, run)?;
+        let next = attempt(again, map, params, diagonal, run)?;
         best = if next.1 < best.1 { next } else { break };
     }
     let (State { mesh, frames, splits, .. }, intersections_added, _) = best;
@@ -178,7 +230,7 @@ pub fn refine<E: std::error::Error + 'static>(
 /// Refines once: the result, how many pairs intersect only when deformed, and which triangles do.
 fn attempt<E: std::error::Error + 'static>(
     mut state: State,
-    deform: Deformation<'_, E>,
+    map: Map<'_, E>,
     params: &Params,
     diagonal: f32,
     run: &Run<'_>,
@@ -189,14 +241,15 @@ fn attempt<E: std::error::Error + 'static>(
         run.report(round as u64, (MOST_ROUNDS + UNTANGLING_ROUNDS) as u64);
         let edges = state.free_edges();
         let middles = state.middles(&edges);
-        let landed = deformed(deform, &middles)?;
+        let landed = state.land(map, &edges, &middles)?;
         let errors = state.due(&edges, &landed, params.volume_rel, &mut limits, run);
         let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
         if !state.split_worst(&edges, &middles, &landed, &errors, room) {
             break;
         }
+        state.arrive(map)?;
     }
-    untangle(&mut state, deform, params, run)?;
+    untangle(&mut state, map, params, run)?;
     let (added, tangled) = state.tangled(run)?;
     Ok((state, added, tangled))
 }
@@ -216,7 +269,7 @@ fn deformed<E: std::error::Error + 'static>(
 /// Splits triangles that intersect only when deformed, as long as that helps.
 fn untangle<E: std::error::Error + 'static>(
     state: &mut State,
-    deform: Deformation<'_, E>,
+    map: Map<'_, E>,
     params: &Params,
     run: &Run<'_>,
 ) -> Result<(), Error<E>> {
@@ -229,13 +282,14 @@ fn untangle<E: std::error::Error + 'static>(
         }
         let edges = state.free_edges();
         let middles = state.middles(&edges);
-        let landed = deformed(deform, &middles)?;
+        let landed = state.land(map, &edges, &middles)?;
         let is_due = |edge: &Edge| edge.around.iter().any(|&h| tangled[h as usize / 3]);
         let errors: Vec<f32> = edges.iter().map(|e| if is_due(e) { 2.0 } else { 0.0 }).collect();
         let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
         if !state.split_worst(&edges, &middles, &landed, &errors, room.max(tangled.len())) {
             break;
         }
+        state.arrive(map)?;
         let left;
         (left, tangled) = state.tangled(run)?;
         if left < least {
@@ -266,11 +320,16 @@ impl Limits {
     }
 }
 
-/// An edge that may be split.
+/// An edge that may be split. Where vertices have copies it is one edge all the same, with a middle for
+/// each pair of copies.
 struct Edge {
+    /// The first copies of its ends.
     ends: [u32; 2],
-    /// Its half-edges: corner `h % 3` of triangle `h / 3` and the next one.
+    /// Its half-edges: corner `h % 3` of triangle `h / 3` and the next one; those of the same two vertices
+    /// one after the other.
     around: Vec<u32>,
+    /// Which of the middles of all edges are its own.
+    middles: Range<u32>,
 }
 
 #[derive(Clone)]
@@ -282,44 +341,108 @@ struct State {
     /// Which triangle of the mesh at first each is part of.
     whole: Vec<u32>,
     splits: usize,
+    /// Whether vertices have copies.
+    has_copies: bool,
 }
 
 impl State {
     fn new(mesh: TriMesh, frames: Vec<Vec<Vec3>>, locked: Vec<bool>) -> Self {
         let whole = (0..locked.len() as u32).collect();
-        Self { mesh, frames, locked, whole, splits: 0 }
+        let has_copies = !Welding::of(&mesh.positions).is_trivial();
+        Self { mesh, frames, locked, whole, splits: 0, has_copies }
+    }
+
+    /// The triangles with the first copies of their vertices.
+    fn joined(&self) -> Cow<'_, [[u32; 3]]> {
+        if !self.has_copies {
+            return Cow::Borrowed(&self.mesh.triangles);
+        }
+        Cow::Owned(renamed(&self.mesh.triangles, &Welding::of(&self.mesh.positions).firsts()))
     }
 
     /// All edges of which no triangle must stay whole.
     fn free_edges(&self) -> Vec<Edge> {
-        let mut halves: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * self.mesh.triangles.len());
-        for (t, corners) in (0..).zip(&self.mesh.triangles) {
-            for k in 0..3 {
-                let (a, b) = (corners[k as usize], corners[(k as usize + 1) % 3]);
-                halves.push(([a.min(b), a.max(b)], 3 * t + k));
-            }
+        let first = match self.has_copies {
+            true => Welding::of(&self.mesh.positions).firsts(),
+            false => (0..self.mesh.positions.len() as u32).collect(),
+        };
+        let mut halves: Vec<([u32; 2], [u32; 2], u32)> =
+            Vec::with_capacity(3 * self.mesh.triangles.len());
+        for h in 0..3 * self.mesh.triangles.len() as u32 {
+            let [a, b] = self.ends(h);
+            let [p, q] = [first[a as usize], first[b as usize]];
+            halves.push(([p.min(q), p.max(q)], [a, b], h));
         }
         halves.sort_unstable();
-        let is_free = |group: &[([u32; 2], u32)]| {
+        let is_free = |group: &[([u32; 2], [u32; 2], u32)]| {
             group[0].0[0] != group[0].0[1]
-                && group.iter().all(|(_, h)| !self.locked[*h as usize / 3])
+                && group.iter().all(|(.., h)| !self.locked[*h as usize / 3])
         };
+        let mut count = 0;
         halves
             .chunk_by(|x, y| x.0 == y.0)
             .filter(|group| is_free(group))
-            .map(|group| Edge { ends: group[0].0, around: group.iter().map(|(_, h)| *h).collect() })
+            .map(|group| {
+                let start = count;
+                count += group.chunk_by(|x, y| x.1 == y.1).count() as u32;
+                let around = group.iter().map(|(.., h)| *h).collect();
+                Edge { ends: group[0].0, around, middles: start..count }
+            })
             .collect()
+    }
+
+    /// Where the middles of edges go.
+    fn land<E: std::error::Error + 'static>(
+        &mut self,
+        map: Map<'_, E>,
+        edges: &[Edge],
+        middles: &TriMesh,
+    ) -> Result<Vec<Vec<Vec3>>, Error<E>> {
+        match map {
+            Map::Points(deform) => deformed(deform, middles),
+            Map::Surface(deform) => {
+                // The surface with all these edges split; the middles come last, in their order.
+                let (mut finer, old) = (self.clone(), self.mesh.positions.len());
+                let nowhere = vec![middles.positions.clone(); finer.frames.len()];
+                finer.split_worst(edges, middles, &nowhere, &vec![2.0; edges.len()], usize::MAX);
+                let mut frames = deformed(deform, &finer.mesh)?;
+                let landed = frames.iter_mut().map(|frame| frame.split_off(old)).collect();
+                self.frames = frames;
+                Ok(landed)
+            }
+        }
+    }
+
+    /// Lets the vertices go where a deformation of the whole surface takes them, now that it is finer.
+    fn arrive<E: std::error::Error + 'static>(&mut self, map: Map<'_, E>) -> Result<(), Error<E>> {
+        if let Map::Surface(deform) = map {
+            self.frames = deformed(deform, &self.mesh)?;
+        }
+        Ok(())
+    }
+
+    /// The vertices of a half-edge, the smaller first.
+    fn ends(&self, h: u32) -> [u32; 2] {
+        let corners = self.mesh.triangles[h as usize / 3];
+        let [a, b] = [corners[h as usize % 3], corners[(h as usize + 1) % 3]];
+        [a.min(b), a.max(b)]
+    }
+
+    /// The half-edges of an edge, those of each middle together.
+    fn strands<'a>(&'a self, edge: &'a Edge) -> impl Iterator<Item = &'a [u32]> {
+        edge.around.chunk_by(|&g, &h| self.ends(g) == self.ends(h))
     }
 
     /// The middles of edges, with all that vertices carry.
     fn middles(&self, edges: &[Edge]) -> TriMesh {
-        let source = |edge: &Edge| {
-            let h = edge.around[0];
+        let source = |strand: &[u32]| {
+            let h = strand[0];
             let mut weights = [0.5; 3];
             weights[(h as usize + 2) % 3] = 0.0;
             Source { triangle: h / 3, weights }
         };
-        let sources: Vec<Source> = edges.iter().map(source).collect();
+        let sources: Vec<Source> =
+            edges.iter().flat_map(|edge| self.strands(edge).map(source)).collect();
         interpolated(&self.mesh, &sources)
     }
 
@@ -359,20 +482,22 @@ impl State {
         run: &Run<'_>,
     ) -> Vec<f32> {
         let between = |normals: &[Vec3], [a, b]: [usize; 2]| normals[a].angle_between(normals[b]);
-        let rest_normals = vertex_normals(&self.mesh.positions, &self.mesh.triangles, run);
+        let joined = self.joined();
+        let rest_normals = vertex_normals(&self.mesh.positions, &joined, run);
         let mut errors = vec![0.0_f32; edges.len()];
         for (frame, landed) in self.frames.iter().zip(landed) {
-            let normals = vertex_normals(frame, &self.mesh.triangles, run);
+            let normals = vertex_normals(frame, &joined, run);
             run.for_each(&mut errors, |i, error| {
+                let landed = landed[edges[i].middles.start as usize];
                 let ends = edges[i].ends.map(|v| v as usize);
                 let [p, q] = ends.map(|v| frame[v]);
                 let length = p.distance_to(q);
                 // An edge that hardly moves is as fine as the artist wanted it.
                 let rest = self.mesh.positions[ends[0]].distance_to(self.mesh.positions[ends[1]]);
-                if length < limits.shortest || !landed[i].is_finite() {
+                if length < limits.shortest || !landed.is_finite() {
                     return;
                 }
-                let sag = self.sag(&edges[i], frame, landed[i]) / limits.tolerance;
+                let sag = self.sag(&edges[i], frame, landed) / limits.tolerance;
                 let stretched = if length > 1.01 * rest { length / limits.longest } else { 0.0 };
                 let turn = between(&normals, ends) - between(&rest_normals, ends);
                 let bent = if sag > 0.05 { turn / limits.angle } else { 0.0 };
@@ -412,7 +537,8 @@ impl State {
         }
         let lost = |(frame, landed): (&Vec<Vec3>, &Vec<Vec3>)| {
             let at_edge = |i: usize| {
-                let beside = self.beside(&edges[i], frame, landed[i]);
+                let middle = landed[edges[i].middles.start as usize];
+                let beside = self.beside(&edges[i], frame, middle);
                 let normals = edges[i].around.iter().map(|&h| self.area_normal(h, frame));
                 f64::from(normals.sum::<Vec3>().dot(beside))
             };
@@ -436,7 +562,7 @@ impl State {
         let mut due: Vec<u32> =
             (0..edges.len() as u32).filter(|&i| errors[i as usize] > 1.0).collect();
         // Each split edge adds at most two triangles.
-        if 2 * due.len() > room {
+        if due.len() > room / 2 {
             due.sort_by(|&a, &b| errors[b as usize].total_cmp(&errors[a as usize]).then(a.cmp(&b)));
             due.truncate(room / 2);
             due.sort_unstable();
@@ -445,15 +571,18 @@ impl State {
             return false;
         }
         let mut middle_of = vec![u32::MAX; 3 * self.mesh.triangles.len()];
+        let mut picked: Vec<u32> = Vec::with_capacity(due.len());
         let first = self.mesh.positions.len() as u32;
-        for (vertex, &i) in (first..).zip(&due) {
-            for &h in &edges[i as usize].around {
-                middle_of[h as usize] = vertex;
+        for edge in due.iter().map(|&i| &edges[i as usize]) {
+            for (middle, strand) in edge.middles.clone().zip(self.strands(edge)) {
+                let vertex = first + picked.len() as u32;
+                strand.iter().for_each(|&h| middle_of[h as usize] = vertex);
+                picked.push(middle);
             }
         }
-        append_vertices(&mut self.mesh, middles, &due);
+        append_vertices(&mut self.mesh, middles, &picked);
         for (frame, landed) in self.frames.iter_mut().zip(landed) {
-            frame.extend(due.iter().map(|&i| landed[i as usize]));
+            frame.extend(picked.iter().map(|&i| landed[i as usize]));
         }
         self.splits += due.len();
         self.split_triangles(&middle_of);

@@ -39,6 +39,7 @@ use std::collections::HashMap;
 use glam::Vec3;
 
 use super::measure::is_flat;
+use super::welding::Welding;
 use super::{CornerAttribute, TriMesh, adjacency, volume};
 use crate::Run;
 
@@ -139,9 +140,24 @@ pub fn weld(mesh: &mut TriMesh, tolerance: f32) -> usize {
     } else {
         adjacency::coincident(&mesh.positions)
     };
-    keep_seams(mesh, &kept_for);
-    mesh.triangles = adjacency::renamed(&mesh.triangles, &kept_for);
-    let keep: Vec<bool> = (0..).zip(&kept_for).map(|(v, &kept)| v == kept).collect();
+    join(mesh, &kept_for)
+}
+
+/// Joins the copies of vertices that skin and morph targets move alike ([`Welding::of_mesh`]) and returns how
+/// many went.
+///
+/// # Panics
+///
+/// If the mesh is not [valid](TriMesh::validate).
+pub fn weld_copies(mesh: &mut TriMesh) -> usize {
+    join(mesh, &Welding::of_mesh(mesh).firsts())
+}
+
+/// Joins each vertex to the one it is kept for.
+fn join(mesh: &mut TriMesh, kept_for: &[u32]) -> usize {
+    keep_seams(mesh, kept_for);
+    mesh.triangles = adjacency::renamed(&mesh.triangles, kept_for);
+    let keep: Vec<bool> = (0..).zip(kept_for).map(|(v, &kept)| v == kept).collect();
     retain_vertices(mesh, &keep)
 }
 

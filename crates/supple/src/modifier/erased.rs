@@ -8,6 +8,7 @@ use glam::DAffine3;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
 use super::{Halt, Modifier, Moment, Nature, Overlay, Report};
+use crate::contact::Lent;
 use crate::mesh::Shape;
 
 /// What a modifier remembers, whatever its type. Cloning it copies nothing; the first tick after that copies what it
@@ -105,6 +106,8 @@ pub(crate) trait Erased: fmt::Debug + Send + Sync {
     fn nature(&self) -> &Nature;
     fn begin(&self, now: &Moment<'_>) -> AnyState;
     fn tick(&self, now: &Moment<'_>, state: &mut AnyState) -> Result<(), Halt>;
+    fn lend(&self, now: &Moment<'_>, state: &AnyState, lent: &mut Lent) -> bool;
+    fn settle(&self, now: &Moment<'_>, state: &mut AnyState, lent: &Lent);
     fn map(&self, now: &Moment<'_>, state: &AnyState) -> Option<DAffine3>;
     fn deform(
         &self,
@@ -156,6 +159,16 @@ impl<M: Modifier> Erased for Ready<M> {
     fn tick(&self, now: &Moment<'_>, state: &mut AnyState) -> Result<(), Halt> {
         let state = state.own().expect("a modifier is given its own state");
         self.modifier.tick(&self.params, now, state)
+    }
+
+    fn lend(&self, now: &Moment<'_>, state: &AnyState, lent: &mut Lent) -> bool {
+        self.modifier.lend(&self.params, now, Self::of(state), lent)
+    }
+
+    fn settle(&self, now: &Moment<'_>, state: &mut AnyState, lent: &Lent) {
+        // The tick before it has made the state its own: nothing is copied here.
+        let state = state.own().expect("a modifier is given its own state");
+        self.modifier.settle(&self.params, now, state, lent);
     }
 
     fn map(&self, now: &Moment<'_>, state: &AnyState) -> Option<DAffine3> {

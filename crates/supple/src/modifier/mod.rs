@@ -1,7 +1,7 @@
 //! What happens to a body: the one trait every capability implements, and what passes between it and the player.
 //!
 //! A capability writes [`Modifier`]: its parameters, what it prepares for a body, what it remembers from tick to tick,
-//! and three things it does. [`Registry::with`] makes it known; nothing in player, bake, writers or pictures names
+//! and what it does. [`Registry::with`] makes it known; nothing in player, bake, writers or pictures names
 //! it. `docs/capability.md` shows how to add one.
 //!
 //! # Where modifiers act
@@ -22,12 +22,16 @@
 //! ([`Nature::whole_ticks`]) or that ticks at a rate of its own goes on in `deform` instead, from its state's time to
 //! that of the frame: [`Moment::since_tick_secs`]. So looking more often never changes the motion.
 //!
+//! A tick has three steps: every modifier advances its body (`tick`); contact moves what they lend it (`lend`), for all
+//! bodies together; every modifier settles (`settle`). See [`contact`](crate::contact).
+//!
 //! # State
 //!
 //! A state is a value of the modifier's own type, shared between snapshots and copied by the first tick after one. A
 //! tick that fails leaves its state as it was: who has a large one checks before writing.
 
 mod erased;
+mod memo;
 pub mod read;
 pub mod registry;
 pub mod report;
@@ -42,13 +46,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
+use crate::contact::Lent;
+use crate::contact::collider::{Collider, Place};
 use crate::mesh::{Shape, TetMesh};
 use crate::rig::Body;
-use crate::rig::collider::{Collider, Place};
 use crate::run::Cancelled;
 
 pub use erased::AnyState;
 pub(crate) use erased::Erased;
+pub use memo::Memo;
 pub use registry::{Kind, Registry};
 pub use report::{Figure, Fold, Report};
 pub use source::{FlowEntry, Flows, Loaded, NamedFlow, Need, Source, Tets};
@@ -186,11 +192,13 @@ pub struct Nature {
     pub ticks_per_second: u32,
     /// Its ticks cannot be shortened: in a frame between two of them, `deform` goes on instead. Default: no.
     pub whole_ticks: bool,
+    /// It lends its body to contact, so that nothing else moves it out of what it touches. Default: no.
+    pub touches: bool,
 }
 
 impl Default for Nature {
     fn default() -> Self {
-        Self { ticks_per_second: TICKS_PER_SECOND, whole_ticks: false }
+        Self { ticks_per_second: TICKS_PER_SECOND, whole_ticks: false, touches: false }
     }
 }
 
@@ -214,6 +222,12 @@ pub struct Inputs<'a> {
     pub sources: &'a [Loaded],
     /// The tracks that parameters name.
     pub tracks: &'a Tracks,
+    /// From the asset at rest to where `rest` is: its placement in the world, or nothing before the skeleton.
+    pub placement: DAffine3,
+    /// Whether the asset meets other bodies.
+    pub meets_others: bool,
+    /// What bodies of the scene that are alike work out once.
+    pub memo: &'a Memo,
     /// How to run.
     pub run: &'a Run<'a>,
 }
@@ -263,6 +277,14 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     fn tick(&self, _: &Self::Params, _now: &Moment<'_>, _: &mut Self::State) -> Result<(), Halt> {
         Ok(())
     }
+
+    /// Lends contact what it may move, after a tick that was taken: fills `lent`, which is empty. Says whether it did.
+    fn lend(&self, _: &Self::Params, _now: &Moment<'_>, _: &Self::State, _lent: &mut Lent) -> bool {
+        false
+    }
+
+    /// Ends a tick that was taken, with what contact made of what was lent, or with nothing if nothing was.
+    fn settle(&self, _: &Self::Params, _now: &Moment<'_>, _: &mut Self::State, _lent: &Lent) {}
 
     /// How it moves the whole body, if it does nothing else: joints are carried on with it, so that modifiers after it
     /// see them there. `None` for all that bends or changes the shape.

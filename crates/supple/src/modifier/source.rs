@@ -59,9 +59,52 @@ pub struct FlowEntry {
     #[serde(default)]
     #[schemars(extend("unit" = "s"))]
     pub start: f64,
-    /// Seconds of the flow in a second of the scene. Default: 1.
+    /// Seconds of the flow in a second of the scene; negative runs backwards. Default: 1.
     #[serde(default = "one")]
     pub speed: f64,
+    /// Arrays of a recording that are its velocity: a vector, or its components. Default: found by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub velocity: Vec<String>,
+    /// Scalars of a recording that smoke may be coloured by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scalars: Vec<String>,
+    /// Time of the first level and from one to the next, of a recording that does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<[f64; 2]>,
+    /// Axes whose end is their beginning: `"xz"`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("format" = "name"))]
+    pub periodic: String,
+    /// The record is a period that repeats.
+    #[serde(rename = "loop", default, skip_serializing_if = "is_false")]
+    pub looped: bool,
+    /// Cells of a flow that the zoo simulates. Default: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 8, max = 1024))]
+    pub size: Option<[u32; 3]>,
+    /// Levels of a flow that the zoo simulates. Default: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub levels: Option<u32>,
+}
+
+impl FlowEntry {
+    /// A flow with nothing else said.
+    #[must_use]
+    pub fn of(source: Source) -> Self {
+        Self {
+            source,
+            start: 0.0,
+            speed: 1.0,
+            velocity: Vec::new(),
+            scalars: Vec::new(),
+            times: None,
+            periodic: String::new(),
+            looped: false,
+            size: None,
+            levels: None,
+        }
+    }
 }
 
 /// In a schema: what a flow comes from. The zoo of flows is not that of models.
@@ -83,6 +126,11 @@ enum FlowSource {
 
 fn one() -> f64 {
     1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// The flows of a scene by name.

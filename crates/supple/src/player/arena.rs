@@ -3,14 +3,16 @@
 use glam::{DAffine3, DMat4, Mat4, Quat, Vec3};
 
 use super::cast::Drive;
-use super::parting::{Skin, Unparted};
+use super::open::Loan;
 use super::{Cast, Load, PlayerError, State};
 use crate::Run;
-use crate::rig::collider::{Collider, Place, Solid};
-use crate::rig::contact::{
+use crate::contact::collider::{Collider, Place, Solid};
+use crate::contact::flesh::parting::{Skin, Unparted};
+use crate::contact::flesh::{
     Contacts, Meet, Obstacle, Parting, PosedCollider, PosedSegment, Pressure, Report, Segment,
     Segments, Thing, resolve,
 };
+use crate::contact::{self, Party};
 #[cfg(feature = "rigid")]
 use crate::rig::rigid::{SUBSTEPS, Stepper};
 use crate::scene::{ColliderEntry, Contact, Folder, Motion, Repeat, RigidPath, Scene};
@@ -21,6 +23,8 @@ pub(super) struct Arena {
     colliders: Vec<Collider>,
     tracks: Vec<Course>,
     bodies: Vec<Option<Soft>>,
+    /// For each body that a modifier lends, how it behaves in contact.
+    lent: Vec<Option<Contact>>,
     /// For each pair of segments, in their order, whether they may meet.
     may_meet: Vec<Vec<bool>>,
 }
@@ -62,7 +66,43 @@ impl Arena {
         }
         let bodies: Vec<Option<Soft>> = cast.iter().map(Soft::new).collect();
         let may_meet = pairs(&bodies);
-        Ok(Self { colliders, tracks, bodies, may_meet })
+        let lent = cast.iter().map(|c| c.actor.contact.filter(|_| c.lends())).collect();
+        Ok(Self { colliders, tracks, bodies, lent, may_meet })
+    }
+
+    /// Where the colliders were before a tick, for bodies that modifiers lend; empty if there are none.
+    pub(super) fn places_before(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Place> {
+        match self.lent.iter().any(Option::is_some) {
+            true => self.places(cast, state, secs),
+            false => Vec::new(),
+        }
+    }
+
+    /// Takes apart what modifiers lend: from each other, from the ground, from colliders, which were and are at places.
+    pub(super) fn part(
+        &self,
+        stepped: &mut [(Vec<Mat4>, Vec<Loan>)],
+        (before, now): (&[Place], &[Place]),
+        run: &Run<'_>,
+    ) {
+        let obstacles: Vec<contact::Obstacle<'_>> = (0..)
+            .zip(self.colliders.iter().zip(before.iter().zip(now)))
+            .map(|(number, (collider, (&before, &now)))| contact::Obstacle {
+                number,
+                parts: &collider.parts,
+                before,
+                now,
+            })
+            .collect();
+        let mut parties: Vec<Party<'_>> = Vec::new();
+        for ((_, loans), contact) in stepped.iter_mut().zip(&self.lent) {
+            parties.extend(loans.iter_mut().map(|loan| Party {
+                lent: &mut loan.lent,
+                others: contact.is_some_and(|c| c.others),
+                obstacles: contact.is_some(),
+            }));
+        }
+        contact::resolve(&mut parties, &obstacles, run);
     }
 
     pub(super) fn colliders(&self) -> &[Collider] {
@@ -119,15 +159,18 @@ impl Arena {
                 .zip(&state.bodies)
                 .map(|(c, b)| c.carried(&b.bones, now).joints)
                 .collect();
-            let pressures = self.touch(cast, state, &joints, now);
+            let mut pressures: Vec<Vec<Pressure>> = vec![Vec::new(); cast.len()];
+            for pressure in self.touch(cast, state, &joints, now) {
+                pressures[pressure.body as usize].push(pressure);
+            }
             for (i, stepper) in &mut falling {
                 let Drive::Simulated { ragdoll, pull, .. } = &cast[*i].drive else { continue };
                 let soft = self.bodies[*i].as_ref();
-                let mine = |p: &Pressure| {
-                    let segment = soft.filter(|_| p.body as usize == *i)?;
-                    Some((ragdoll.bone_of(&segment.segments.all[p.segment as usize]), *p))
+                let bone = |p: &Pressure| {
+                    Some((ragdoll.bone_of(&soft?.segments.all[p.segment as usize]), *p))
                 };
-                let pressed: Vec<(usize, Pressure)> = pressures.iter().filter_map(mine).collect();
+                let pressed: Vec<(usize, Pressure)> =
+                    pressures[*i].iter().filter_map(bone).collect();
                 let pull = pull.as_ref().map(|path| {
                     let (first, last) = path.span();
                     Place::of(&path.affine(now.clamp(first, last)))
@@ -319,6 +362,9 @@ fn build(entry: &ColliderEntry, load: Load<'_>) -> Result<Collider, PlayerError>
 
 impl Soft {
     fn new(cast: &Cast) -> Option<Self> {
+        if cast.lends() {
+            return None;
+        }
         let simulated = matches!(cast.actor.motion, Motion::Rigid(_) | Motion::Ragdoll(_));
         let contact = cast.actor.contact.or_else(|| simulated.then(Contact::default))?;
         let rest = cast.rest_matrices();
@@ -385,7 +431,7 @@ fn affine(m: DMat4) -> DAffine3 {
 
 #[cfg(feature = "rigid")]
 fn hull_of(points: &[Vec3]) -> Option<Solid> {
-    crate::rig::collider::convex::hull(points)
+    contact::collider::convex::hull(points)
 }
 
 #[cfg(not(feature = "rigid"))]

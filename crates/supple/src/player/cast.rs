@@ -7,7 +7,8 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat4, Mat4, Vec3};
 
 use super::error::{FrameError, PlayerError};
-use super::open::{Beat, Open, Opening, Rest};
+use super::open::{Beat, Loan, Open, Opening, Rest};
+use super::takes::Takes;
 use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
 use crate::asset::Asset;
@@ -28,7 +29,7 @@ use crate::scene::{
     RigidMotion, RigidPath, Source,
 };
 use crate::secondary;
-use crate::skinning::{self, Solver};
+use crate::skinning::{self, Instant, Solver, Take};
 
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
@@ -56,6 +57,7 @@ pub struct Cast {
     pub(super) topology: Arc<Topology>,
     /// How it is skinned, if a modifier keeps its volume, and the number of that modifier.
     solver: Option<(usize, Solver)>,
+    takes: Takes,
 }
 
 /// The primary motion, ready to be sampled.
@@ -146,8 +148,9 @@ impl Cast {
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
         let first = placed(body.matrices(body.rest_pose()), placement).first().copied();
         let tets = opening.solid(&actor, &body, first.unwrap_or_default())?;
-        let at_rest = Rest { body: &body, placed: &rest.meshes[0], tets: tets.as_ref() };
-        let open = opening.prepare(&actor.name, &actor.modifiers, &at_rest, load)?;
+        let placed = &rest.meshes[0];
+        let at_rest = Rest { body: &body, placed, tets: tets.as_ref(), placement };
+        let open = opening.prepare(&actor, &at_rest, load)?;
         let topology = Arc::new(match body.mesh.triangles.is_empty() {
             true => Topology::Points,
             false => Topology::Triangles(body.mesh.triangles.clone()),
@@ -164,6 +167,7 @@ impl Cast {
             open,
             topology,
             solver,
+            takes: Takes::new(opening.scene.time.start, opening.scene.time.fps),
         })
     }
 
@@ -187,7 +191,7 @@ impl Cast {
         let dt_secs = 1.0 / f64::from(TICKS_PER_SECOND);
         let at = |k: u32| Moment { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment };
         let bones = self.begin_bones();
-        let mut carried = self.carried(&bones, at(0).secs);
+        let mut carried = self.carried_whole(&bones, &at(0));
         let begin = |(modifier, prepared): (&Modifier, &Prepared)| Slot {
             memory: modifier.begin(&self.stage(&at(0), prepared), &mut carried),
             frozen: None,
@@ -196,7 +200,7 @@ impl Cast {
         let mut state = BodyState { slots, bones };
         for k in 1..=ticks {
             let moment = at(k);
-            let mut carried = self.carried(&state.bones, moment.secs);
+            let mut carried = self.carried_whole(&state.bones, &moment);
             for (i, slot) in state.slots.iter_mut().enumerate() {
                 self.step_listed(i, slot, (&moment, dt_secs, 0), &mut carried);
             }
@@ -214,24 +218,25 @@ impl Cast {
     }
 
     /// Advances the memories, to the moment; the bones have moved already. Returns where that carries the
-    /// joints.
+    /// joints, and what is lent to contact.
     pub(super) fn step(
         &self,
         state: &mut BodyState,
         beat: &Beat<'_>,
-    ) -> Result<Vec<Mat4>, FrameError> {
-        let mut carried = self.carried(&state.bones, beat.moment.secs);
+    ) -> Result<(Vec<Mat4>, Vec<Loan>), FrameError> {
+        let mut lent = Vec::new();
+        let mut carried = self.carried_whole(&state.bones, &beat.moment);
         for i in self.order() {
             let slot = &mut state.slots[i];
             match self.open[i] {
-                Some(_) => self.step_open(i, slot, beat, &mut carried)?,
+                Some(_) => self.step_open(i, slot, beat, (&mut carried, &mut lent))?,
                 None => {
                     let step = (&beat.moment, beat.dt_secs, beat.tick);
                     self.step_listed(i, slot, step, &mut carried);
                 }
             }
         }
-        Ok(carried.joints)
+        Ok((carried.joints, lent))
     }
 
     /// Advances a modifier that is no kind of the registry: to a moment, by seconds, in a tick.
@@ -273,19 +278,24 @@ impl Cast {
             volume_before: None,
         };
         let bound = self.bound(&pose, state, beat, &mut deformed)?;
-        deformed.shape.positions = self.skin(bound, &joints, &mut deformed.warnings, run)?;
-        let mut carried = Carried { centroid: self.body.centroid(&joints), joints };
+        deformed.shape.positions =
+            self.skin(bound, &joints, moment, &mut deformed.warnings, run)?;
+        let mut carried = self.at(joints);
         // Where the first joint is after each modifier.
         let mut firsts = Vec::with_capacity(self.prepared.len());
         for (i, slot) in state.slots.iter().enumerate() {
             run.check()?;
             let before = carried.joints.first().copied();
+            let whole = self.whole(&deformed.shape);
             match (&self.open[i], &slot.memory) {
                 (None, _) => self.deform_listed(i, slot, beat, &mut carried, &mut deformed),
                 (Some(open), Memory::Open(state)) if open.stage == modifier::Stage::World => {
                     self.deform_open(i, state, beat, &mut carried, &mut deformed)?;
                 }
                 (Some(_), _) => {}
+            }
+            if let Some(before) = whole.filter(|b| b.len() == deformed.shape.positions.len()) {
+                self.body.welding().move_together(&before, &mut deformed.shape.positions);
             }
             let after = carried.joints.first().copied();
             deformed.guides.carry(before, after);
@@ -297,6 +307,13 @@ impl Cast {
         deformed.guides.arrive(carried.joints, &firsts);
         self.freeze_vertices(&mut deformed);
         Ok(deformed)
+    }
+
+    /// Where the vertices are before a modifier, if copies among them must move as one.
+    fn whole(&self, shape: &Shape) -> Option<Vec<Vec3>> {
+        let welding = self.body.welding();
+        let is_own = shape.positions.len() == welding.vertices();
+        (is_own && !welding.is_trivial()).then(|| shape.positions.clone())
     }
 
     /// Carries out a modifier that is no kind of the registry.
@@ -355,15 +372,29 @@ impl Cast {
         &self,
         bound: Cow<'_, [Vec3]>,
         matrices: &[Mat4],
+        moment: &Moment<'_>,
         warnings: &mut Vec<String>,
         run: &Run<'_>,
     ) -> Result<Vec<Vec3>, FrameError> {
         let Some((number, solver)) = &self.solver else {
             return Ok(self.body.skin_bound(&bound, matrices, self.skinning(), run));
         };
-        // Inside the pool from the first to the last: a pose is many small pieces of work.
-        let skinned =
-            run.install(|| solver.pose_bound(&self.body, bound, matrices, self.skinning(), run))?;
+        let (body, skinning) = (&self.body, self.skinning());
+        let skinned = if matches!(self.drive, Drive::Clip { .. }) {
+            let place = self.takes.place(moment.secs);
+            let instants = |number: i64| {
+                let moment = Moment { secs: place.secs(number), ..*moment };
+                let pose = self.full_pose(&moment);
+                let matrices = self.matrices(&pose, &RigidState::default(), moment.secs);
+                Some(Instant { bound: body.morphed(&pose, run), matrices })
+            };
+            let take = Take { body, skinning, instants: &instants, memo: place.memo };
+            let now = Instant { bound, matrices: matrices.to_vec() };
+            solver.frame(&take, place.number, &now, run)?
+        } else {
+            // Inside the pool from the first to the last: a pose is many small pieces of work.
+            run.install(|| solver.pose_bound(body, bound, matrices, skinning, run))?
+        };
         let name = &self.actor.name;
         let told = skinning::warnings(solver, &skinned.report);
         warnings.extend(
@@ -411,6 +442,17 @@ impl Cast {
         pose
     }
 
+    /// Where the primary motion alone carries the vertices; `None` if it is simulated.
+    pub(super) fn posed(&self, secs: f64, run: &Run<'_>) -> Option<Vec<Vec3>> {
+        #[cfg(feature = "rigid")]
+        if matches!(self.drive, Drive::Simulated { .. }) {
+            return None;
+        }
+        let pose = self.pose(secs);
+        let matrices = self.matrices(&pose, &RigidState::default(), secs);
+        Some(self.body.skin(&pose, &matrices, self.skinning(), run))
+    }
+
     /// From bind to world, for each joint.
     fn matrices(&self, pose: &Pose, bones: &RigidState, secs: f64) -> Vec<Mat4> {
         let mut world = self.placement;
@@ -435,7 +477,23 @@ impl Cast {
     /// Where the primary motion carries the body.
     pub(super) fn carried(&self, bones: &RigidState, secs: f64) -> Carried {
         let joints = self.matrices(&self.pose(secs), bones, secs);
-        Carried { centroid: self.body.centroid(&joints), joints }
+        self.at(joints)
+    }
+
+    /// Where the body is with its joints there.
+    fn at(&self, joints: Vec<Mat4>) -> Carried {
+        let centroid = self.body.centroid(&joints);
+        Carried { centroid, joints, morphs: Vec::new(), edits: Vec::new() }
+    }
+
+    /// Where the primary motion carries the body, with the weights of its morph targets.
+    fn carried_whole(&self, bones: &RigidState, moment: &Moment<'_>) -> Carried {
+        let mut carried = self.carried(bones, moment.secs);
+        let has_flesh = self.actor.modifiers.iter().any(|m| matches!(m, Modifier::Secondary(_)));
+        if has_flesh && !self.body.morphs.is_empty() {
+            carried.morphs = self.body.morph_weights(&self.full_pose(moment));
+        }
+        carried
     }
 }
 

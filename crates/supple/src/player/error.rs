@@ -73,7 +73,7 @@ pub enum PlayerError {
     },
     /// A collider makes no sense.
     #[error(transparent)]
-    Collider(#[from] crate::rig::collider::ColliderError),
+    Collider(#[from] crate::contact::collider::ColliderError),
     /// A collider rides on a joint that is not there.
     #[error("collider '{collider}': asset '{asset}' has no joint '{joint}'; it has {known}")]
     Ride {

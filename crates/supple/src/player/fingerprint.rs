@@ -7,9 +7,10 @@
 //!
 //! # Limits
 //!
-//! A file of more than 1 GB is told by its name, its size, the time of its last change, and its first and
-//! last megabyte.
+//! A file of more than 1 GB, and a level of a flow, of which there may be thousands, is told by its name, its size, the
+//! time of its last change, and its first and last 64 kB.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use bytemuck::cast_slice;
 use crate::Asset;
 use crate::mesh::{Attributes, CornerAttribute, MorphTarget, PointCloud, TriMesh, Values};
 use crate::rig::{Channel, Clip, Track};
-use crate::scene::{Output, Scene};
+use crate::scene::{Noted, Output, Scene};
 
 /// Raised when the same scene gives other frames than before.
 const FRAMES_VERSION: u32 = 2;
@@ -29,16 +30,16 @@ const FRAMES_VERSION: u32 = 2;
 const WHOLE_BYTES: u64 = 1 << 30;
 
 /// What is hashed of a larger file at either end.
-const END_BYTES: u64 = 1 << 20;
+const END_BYTES: u64 = 1 << 16;
 
 /// All that was loaded for a player.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
     loaded: blake3::Hasher,
     /// Files that assets were read from; their contents are in the hash already.
-    pub(super) assets: Vec<PathBuf>,
+    pub(super) assets: BTreeSet<PathBuf>,
     /// Other files that the scene names.
-    pub(super) files: Vec<PathBuf>,
+    pub(super) noted: Noted,
 }
 
 impl Sources {
@@ -56,8 +57,11 @@ impl Sources {
         let moving = Scene { output: Output::default(), ..scene.clone() };
         hash.bytes(moving.to_toml().as_bytes());
         hash.bytes(self.loaded.finalize().as_bytes());
-        for path in &self.files {
+        for path in &self.noted.files {
             hash.file(path, WHOLE_BYTES);
+        }
+        for path in &self.noted.levels {
+            hash.file(path, 0);
         }
         *hasher.finalize().as_bytes()
     }
@@ -161,13 +165,20 @@ impl Hash<'_> {
             self.bytes(&node.to_le_bytes());
             self.bytes(cast_slice(times));
             self.bytes(format!("{interpolation:?}").as_bytes());
+            let sparse: Vec<u8>;
             let (kind, values): (u8, &[u8]) = match track {
                 Track::Translation(v) => (0, cast_slice(v)),
                 Track::Rotation(v) => (1, cast_slice(v)),
                 Track::Scale(v) => (2, cast_slice(v)),
                 Track::Weights(v) => (3, cast_slice(v)),
+                Track::SparseWeights(v) => {
+                    let pair = |(i, w): (u32, f32)| [i.to_le_bytes(), w.to_le_bytes()];
+                    sparse = v.iter().flat_map(pair).flatten().collect();
+                    (4, &sparse)
+                }
             };
             self.bytes(&[kind]);
+            self.count(track.value_count());
             self.bytes(values);
         }
     }

@@ -55,10 +55,10 @@ mod error;
 mod fingerprint;
 mod guide;
 mod open;
-mod parting;
 mod resample;
 pub mod source;
 pub mod state;
+mod takes;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -66,14 +66,15 @@ use std::sync::{Arc, Mutex};
 use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
+use crate::contact::collider::{Collider, Place};
+use crate::contact::flesh::{self, Contacts};
+use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::{Buffers, Shading};
 use crate::mesh::volume::{centroid, volume};
-use crate::mesh::{Attributes, Shape, Topology};
-use crate::modifier::{Figure, Obstacles, Registry};
-use crate::rig::collider::{Collider, Place};
-use crate::rig::contact::{self, Contacts};
+use crate::mesh::{Attributes, Shape, Topology, Values};
+use crate::modifier::{Figure, Memo, Obstacles, Registry};
 use crate::scene::modifier::Moment;
-use crate::scene::{Folder, Scene, Source};
+use crate::scene::{Folder, Noted, Scene, Source};
 use crate::{Asset, Run, secondary};
 
 pub use cast::Cast;
@@ -86,7 +87,7 @@ pub use state::{BodyState, Slot, State};
 use arena::Arena;
 use cast::Deformed;
 use fingerprint::Sources;
-use open::{Beat, Opening};
+use open::{Beat, Lents, Loan, Opening};
 use state::Snapshots;
 
 /// Bodies that one task simulates.
@@ -113,6 +114,7 @@ pub struct Player {
     ahead: Option<State>,
     /// Memory that no thread uses just now.
     spare: Mutex<Vec<Buffers>>,
+    lents: Lents,
 }
 
 /// All bodies at one moment.
@@ -156,10 +158,13 @@ pub struct Report {
     pub secondary: Vec<Vec<secondary::Report>>,
     /// For each body, what was done about contacts.
     #[serde(default)]
-    pub contacts: Vec<contact::Report>,
+    pub contacts: Vec<flesh::Report>,
     /// What modifiers tell, in the order of bodies and modifiers.
     #[serde(default)]
     pub figures: Vec<Figure>,
+    /// For each body, the longest an edge is over its length at rest, where it was measured.
+    #[serde(default)]
+    pub edge_stretches: Vec<f64>,
 }
 
 impl Player {
@@ -193,7 +198,8 @@ impl Player {
         let mut cast = Vec::with_capacity(scene.assets.len());
         let (mut sources, files) = (Sources::default(), Mutex::default());
         let folder = &folder.noting(&files);
-        let opening = Opening { scene, registry, folder, run };
+        let (memo, flows) = (&Memo::default(), Mutex::default());
+        let opening = Opening { scene, registry, folder, memo, flows, run };
         let mut load = |source: &Source| load(source).inspect(|asset| sources.add(asset));
         for actor in &scene.assets {
             run.check()?;
@@ -203,7 +209,7 @@ impl Player {
         let first = moment(scene, clock.start);
         let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first));
         let arena = Arena::new(scene, &cast, folder, &mut load)?;
-        sources.files = files.into_inner().unwrap_or_default();
+        sources.noted = files.into_inner().unwrap_or_default();
         let mut state = State { tick: 0, bodies, contacts: Contacts::default() };
         let places = arena.places(&cast, &state, clock.start);
         let obstacles = Obstacles { colliders: arena.colliders(), places: &places };
@@ -214,6 +220,7 @@ impl Player {
             dt_secs: 0.0,
             whole: true,
             obstacles,
+            lents: &Lents::default(),
             run,
         };
         cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_open(body, &start));
@@ -224,10 +231,10 @@ impl Player {
             .collect();
         arena.touch(&cast, &mut state, &joints, clock.start);
         let snapshots = Snapshots::new(state.clone());
-        let spare = Mutex::default();
+        let (spare, lents) = (Mutex::default(), Lents::default());
         let scene = scene.clone();
         let (next, ahead) = (None, None);
-        Ok(Self { scene, clock, cast, arena, state, snapshots, sources, next, ahead, spare })
+        Ok(Self { scene, clock, cast, arena, state, snapshots, sources, next, ahead, spare, lents })
     }
 
     /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
@@ -245,7 +252,7 @@ impl Player {
         let noting = folder.noting(&files);
         let mut from_source = |source: &Source| Ok(load(source, &noting, &mut warnings, run)?);
         let mut player = Self::new(scene, folder, &mut from_source, run)?;
-        player.sources.assets = files.into_inner().unwrap_or_default();
+        player.sources.assets = files.into_inner().unwrap_or_default().files;
         Ok((player, warnings))
     }
 
@@ -273,6 +280,12 @@ impl Player {
         self.scene.time.frames()
     }
 
+    /// Where the motion alone carries a body in a frame, without its modifiers; `None` if it is simulated.
+    #[must_use]
+    pub fn posed(&self, body: usize, frame: u32, run: &Run<'_>) -> Option<Vec<Vec3>> {
+        self.cast.get(body)?.posed(self.clock.frame(frame).secs, run)
+    }
+
     /// A hash of all that decides where vertices go: the scene, all that was loaded for it, and this
     /// library's version.
     #[must_use]
@@ -282,7 +295,8 @@ impl Player {
 
     /// The files it was made from, as far as this library read them.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.sources.assets.iter().chain(&self.sources.files).map(PathBuf::as_path)
+        let Noted { files, levels } = &self.sources.noted;
+        self.sources.assets.iter().chain(files).chain(levels).map(PathBuf::as_path)
     }
 
     /// The state after the last tick that was simulated.
@@ -342,6 +356,17 @@ impl Player {
     /// As [`frame`](Self::frame).
     pub fn at(&mut self, secs: f64, run: &Run<'_>) -> Result<Frame, FrameError> {
         self.play(self.clock.time(secs), Shown { shaded: true, next: None }, run)
+    }
+
+    /// Brings the state to the last tick at or before a time of the scene, without a frame; returns how many ticks that
+    /// took.
+    ///
+    /// # Errors
+    ///
+    /// As [`frame`](Self::frame).
+    pub fn simulate(&mut self, secs: f64, run: &Run<'_>) -> Result<u64, FrameError> {
+        let tick = self.clock.time(secs).tick;
+        run.install(|| self.simulate_to(tick, run))
     }
 
     /// The tick to simulate while frame `i` is deformed: that of the next frame, if frames are asked for
@@ -407,6 +432,7 @@ impl Player {
             dt_secs: 0.0,
             whole: true,
             obstacles: Obstacles { colliders: self.colliders(), places: shot.colliders },
+            lents: &self.lents,
             run,
         };
         let mut deformed = cast.deform(i, state, &beat)?;
@@ -420,7 +446,7 @@ impl Player {
         let positions = &mut deformed.shape.positions;
         let mut contact = match is_own {
             true => self.arena.give_way(i, contacts, shot.colliders, positions, run),
-            false => contact::Report::default(),
+            false => flesh::Report::default(),
         };
         deformed.warnings.extend(state.bones.frozen.map(|tick| {
             format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
@@ -448,10 +474,19 @@ impl Player {
     /// The normals of a body, if they are wanted, and its volume.
     fn shade(&self, cast: &Cast, shape: &Shape, shaded: bool, run: &Run<'_>) -> (Vec<Vec3>, f64) {
         let (positions, triangles) = (&shape.positions[..], shape.topology.triangles());
+        // Nobody asks for the volume of what has nothing at rest.
+        let measured = || match cast.is_generated() {
+            true => 0.0,
+            false => volume(positions, triangles, run),
+        };
         if !shaded {
-            return (Vec::new(), volume(positions, triangles, run));
+            return (Vec::new(), measured());
         }
         let is_own = Arc::ptr_eq(&shape.topology, &cast.topology);
+        // Who makes a surface may know its normals.
+        if let (false, Some(Values::Vec3(normals))) = (is_own, shape.channels.get(NORMAL)) {
+            return (normals.clone(), measured());
+        }
         let other = (!is_own).then(|| Shading::new(positions.len(), triangles));
         let shading = other.as_ref().unwrap_or(&cast.shading);
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
@@ -467,6 +502,7 @@ impl Player {
     /// Moves a state on: rigid bodies, then modifiers, then contacts.
     fn advance(&self, state: &mut State, step: &Step, run: &Run<'_>) -> Result<(), FrameError> {
         let Step { secs, dt_secs, tick, whole } = *step;
+        let before = self.arena.places_before(&self.cast, state, secs - dt_secs);
         self.arena.fall(&self.cast, state, secs, dt_secs, tick);
         let is_open = self.cast.iter().any(Cast::is_open);
         let places = if is_open { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
@@ -477,18 +513,38 @@ impl Player {
             dt_secs,
             whole,
             obstacles: Obstacles { colliders: self.colliders(), places: &places },
+            lents: &self.lents,
             run,
         };
-        let mut moving: Vec<(&mut BodyState, Result<Vec<Mat4>, FrameError>)> =
-            state.bodies.iter_mut().map(|b| (b, Ok(Vec::new()))).collect();
+        let mut moving: Vec<(&mut BodyState, Result<Stepped, FrameError>)> =
+            state.bodies.iter_mut().map(|b| (b, Ok(Stepped::default()))).collect();
         run.for_each_piece(&mut moving, BODIES_A_TASK, |start, moving| {
-            for (i, (state, joints)) in (start..).zip(moving) {
-                *joints = self.cast[i].step(state, &beat);
+            for (i, (state, stepped)) in (start..).zip(moving) {
+                *stepped = self.cast[i].step(state, &beat);
             }
         });
-        let joints = moving.into_iter().map(|m| m.1).collect::<Result<Vec<Vec<Mat4>>, _>>()?;
+        let mut stepped = moving.into_iter().map(|m| m.1).collect::<Result<Vec<Stepped>, _>>()?;
+        if stepped.iter().any(|s| !s.1.is_empty()) {
+            self.arena.part(&mut stepped, (&before, &places), run);
+            self.settle(state, stepped.iter_mut().collect(), &beat);
+        }
+        let joints: Vec<Vec<Mat4>> = stepped.into_iter().map(|s| s.0).collect();
         self.arena.touch(&self.cast, state, &joints, secs);
         Ok(())
+    }
+
+    /// Ends the tick of all that lent something to contact.
+    fn settle(&self, state: &mut State, stepped: Vec<&mut Stepped>, beat: &Beat<'_>) {
+        let mut all: Vec<(&mut BodyState, &mut Stepped)> =
+            state.bodies.iter_mut().zip(stepped).collect();
+        beat.run.for_each_piece(&mut all, BODIES_A_TASK, |start, all| {
+            for (i, (state, (joints, loans))) in (start..).zip(all) {
+                for loan in loans.drain(..) {
+                    self.cast[i].settle_open(state, beat, (&joints[..], &loan));
+                    self.lents.put(loan.lent);
+                }
+            }
+        });
     }
 
     fn moment(&self, secs: f64) -> Moment<'_> {
@@ -554,6 +610,9 @@ fn moment(scene: &Scene, secs: f64) -> Moment<'_> {
     Moment { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
 }
 
+/// Where a body's joints are after a step, and what it lends to contact.
+type Stepped = (Vec<Mat4>, Vec<Loan>);
+
 /// How far a state is moved on.
 struct Step {
     /// To this time.
@@ -582,7 +641,7 @@ struct Played {
     warnings: Vec<String>,
     figures: Vec<Figure>,
     secondary: Vec<secondary::Report>,
-    contact: contact::Report,
+    contact: flesh::Report,
 }
 
 /// What a frame shows.
@@ -596,7 +655,7 @@ struct Shot<'a> {
 /// A share of the volume that contacts may take or give before a person should know.
 const MUCH_VOLUME: f64 = 0.01;
 
-fn contact_warnings(name: &str, contact: &contact::Report) -> impl Iterator<Item = String> {
+fn contact_warnings(name: &str, contact: &flesh::Report) -> impl Iterator<Item = String> {
     let projected = (contact.projected > 0).then(|| {
         format!(
             "asset '{name}': {} vertices were still inside a collider after {} passes and were moved out \

@@ -1,17 +1,18 @@
 //! Modifiers of the registry in the player: prepared for their bodies, begun, advanced, carried out.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use glam::{Mat4, Vec3};
+use glam::{DAffine3, Mat4, Vec3};
 
 use super::cast::{Cast, Deformed};
 use super::error::{FrameError, PlayerError, Unreadable};
 use super::{BodyState, Load, Slot, source};
+use crate::contact::Lent;
 use crate::mesh::{Shape, TetMesh, TriMesh};
 use crate::modifier::{
-    AnyState, Erased, Halt, Inputs, Loaded, Moment, Need, Obstacles, Registry, Report, Stage,
-    TICKS_PER_SECOND,
+    AnyState, Erased, Halt, Inputs, Loaded, Memo, Moment, NamedFlow, Need, Obstacles, Registry,
+    Report, Stage, TICKS_PER_SECOND,
 };
 use crate::rig::{Body, Pose};
 use crate::scene::modifier::{Carried, Memory, open::Entry};
@@ -23,6 +24,9 @@ pub(super) struct Opening<'a> {
     pub(super) scene: &'a Scene,
     pub(super) registry: &'a Registry,
     pub(super) folder: &'a Folder<'a>,
+    pub(super) memo: &'a Memo,
+    /// Flows that were opened so far: bodies share them.
+    pub(super) flows: Mutex<Vec<NamedFlow>>,
     pub(super) run: &'a Run<'a>,
 }
 
@@ -40,6 +44,8 @@ pub(super) struct Rest<'a> {
     pub(super) placed: &'a TriMesh,
     /// The solid beside it, where it was bound and where it is placed.
     pub(super) tets: Option<&'a [TetMesh; 2]>,
+    /// From the asset at rest to the placed body.
+    pub(super) placement: DAffine3,
 }
 
 /// When a body is moved on or shown, and what is known then.
@@ -54,33 +60,68 @@ pub(super) struct Beat<'a> {
     /// Whether that is a whole tick.
     pub(super) whole: bool,
     pub(super) obstacles: Obstacles<'a>,
+    /// Memory for what is lent.
+    pub(super) lents: &'a Lents,
     pub(super) run: &'a Run<'a>,
+}
+
+/// What one modifier of a body lends.
+#[derive(Debug)]
+pub(super) struct Loan {
+    /// Which modifier.
+    pub(super) slot: usize,
+    /// How long its tick was.
+    dt_secs: f64,
+    pub(super) lent: Lent,
+}
+
+/// Memory that was lent in earlier ticks and is free now.
+#[derive(Debug, Default)]
+pub(super) struct Lents(Mutex<Vec<Lent>>);
+
+impl Lents {
+    /// An empty one.
+    fn take(&self) -> Lent {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Takes one back.
+    pub(super) fn put(&self, mut lent: Lent) {
+        lent.clear();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(lent);
+    }
 }
 
 impl Opening<'_> {
     /// Prepares all of an asset's modifiers that are kinds of the registry; `None` for the others.
     pub(super) fn prepare(
         &self,
-        name: &str,
-        modifiers: &[Modifier],
+        actor: &Actor,
         rest: &Rest<'_>,
         load: Load<'_>,
     ) -> Result<Vec<Option<Open>>, PlayerError> {
-        let mut prepared = Vec::with_capacity(modifiers.len());
-        for (number, modifier) in (1..).zip(modifiers) {
+        let mut prepared = Vec::with_capacity(actor.modifiers.len());
+        let meets_others = actor.contact.is_some_and(|contact| contact.others);
+        for (number, modifier) in (1..).zip(&actor.modifiers) {
             let Modifier::Open(entry) = modifier else {
                 prepared.push(None);
                 continue;
             };
             self.run.check()?;
-            let (asset, kind) = (name.to_owned(), entry.kind.clone());
+            let (asset, kind) = (actor.name.clone(), entry.kind.clone());
             let wrong = |what| PlayerError::Modifier { asset, number, kind, what };
-            prepared.push(Some(self.prepare_one(entry, rest, load).map_err(wrong)?));
+            let one = self.prepare_one((entry, meets_others), rest, load);
+            prepared.push(Some(one.map_err(wrong)?));
         }
         Ok(prepared)
     }
 
-    fn prepare_one(&self, entry: &Entry, rest: &Rest<'_>, load: Load<'_>) -> Result<Open, String> {
+    fn prepare_one(
+        &self,
+        (entry, meets_others): (&Entry, bool),
+        rest: &Rest<'_>,
+        load: Load<'_>,
+    ) -> Result<Open, String> {
         let Some(kind) = self.registry.get(&entry.kind) else {
             return Err("there is no such kind of modifier".to_owned());
         };
@@ -98,6 +139,12 @@ impl Opening<'_> {
             }),
             sources: &sources,
             tracks: &self.scene.tracks,
+            placement: match stage {
+                Stage::World => rest.placement,
+                Stage::Rest | Stage::Pose => DAffine3::IDENTITY,
+            },
+            meets_others,
+            memo: self.memo,
             run: self.run,
         };
         Ok(Open { erased: (kind.make)(&entry.params, &inputs)?, stage })
@@ -144,8 +191,14 @@ impl Opening<'_> {
                     known => format!("there is no flow '{name}'; there are {}", known.join(", ")),
                 };
                 let entry = self.scene.flows.get(name).ok_or_else(none)?;
-                let flow = source::open_flow(name, entry, self.folder);
-                flow.map(Loaded::Flow).map_err(|e| e.to_string())
+                let mut flows = self.flows.lock().map_err(|e| e.to_string())?;
+                if let Some(known) = flows.iter().find(|known| known.name == *name) {
+                    return Ok(Loaded::Flow(known.clone()));
+                }
+                let flow = source::open_flow(name, entry, self.folder, self.run);
+                let flow = flow.map_err(|e| e.to_string())?;
+                flows.push(flow.clone());
+                Ok(Loaded::Flow(flow))
             }
         }
     }
@@ -198,13 +251,18 @@ impl Cast {
         self.body.morph_weights(&self.full_pose(moment))
     }
 
+    /// Whether a modifier lends the body to contact.
+    pub(super) fn lends(&self) -> bool {
+        self.open.iter().flatten().any(|open| open.erased.nature().touches)
+    }
+
     /// Advances one modifier of the registry, if a tick of its own is due.
     pub(super) fn step_open(
         &self,
         i: usize,
         slot: &mut Slot,
         beat: &Beat<'_>,
-        carried: &mut Carried,
+        (carried, all): (&mut Carried, &mut Vec<Loan>),
     ) -> Result<(), FrameError> {
         // During the warm-up of others it has not begun.
         let (Some(open), Memory::Open(state)) = (&self.open[i], &mut slot.memory) else {
@@ -221,13 +279,53 @@ impl Cast {
         if due && slot.frozen.is_none() {
             match open.erased.tick(&now, state) {
                 Err(Halt::NotFinite) => slot.frozen = Some(beat.tick),
-                done => done.map_err(|halt| self.failed(i, halt))?,
+                done => {
+                    done.map_err(|halt| self.failed(i, halt))?;
+                    self.lend_open(i, &now, (&mut *state, beat.lents), all);
+                }
             }
         }
         if let Some(map) = open.erased.map(&now, state) {
             carried.by(map);
         }
         Ok(())
+    }
+
+    /// After a tick: what a modifier lends is put to the others; what lends nothing settles at once.
+    fn lend_open(
+        &self,
+        i: usize,
+        now: &Moment<'_>,
+        (state, lents): (&mut AnyState, &Lents),
+        all: &mut Vec<Loan>,
+    ) {
+        let Some(open) = &self.open[i] else { return };
+        if !open.erased.nature().touches {
+            return open.erased.settle(now, state, &Lent::default());
+        }
+        let mut lent = lents.take();
+        if open.erased.lend(now, state, &mut lent) {
+            return all.push(Loan { slot: i, dt_secs: now.dt_secs, lent });
+        }
+        open.erased.settle(now, state, &lent);
+        lents.put(lent);
+    }
+
+    /// Ends the tick of a modifier that lent something.
+    pub(super) fn settle_open(
+        &self,
+        state: &mut BodyState,
+        beat: &Beat<'_>,
+        (joints, loan): (&[Mat4], &Loan),
+    ) {
+        let Loan { slot, dt_secs, lent } = loan;
+        let (Some(open), Memory::Open(state)) = (&self.open[*slot], &mut state.slots[*slot].memory)
+        else {
+            return;
+        };
+        let weights = self.morph_weights(&beat.moment);
+        let now = Moment { dt_secs: *dt_secs, ..beat.now(joints, &weights) };
+        open.erased.settle(&now, state, lent);
     }
 
     /// Carries out one modifier of the registry.

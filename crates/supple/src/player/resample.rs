@@ -57,7 +57,7 @@ impl Player {
         }
         let mut player = stock.play(None, run)?;
         let warnings = stock.warnings;
-        player.sources.assets = files.into_inner().unwrap_or_default();
+        player.sources.assets = files.into_inner().unwrap_or_default().files;
         Ok((player, warnings))
     }
 }

@@ -18,12 +18,15 @@ use crate::flow::Flow;
 use crate::flow::analytic::{self, Analytic};
 use crate::flow::recorded::{self, NoFlow};
 use crate::flow::recording::{Options, Recording, RecordingError};
+use crate::flow::sampled::Sampled;
 use crate::io::uri::{FetchError, Policy};
 use crate::io::{self, ReadError, ReadOptions};
 use crate::mesh::TetMesh;
 use crate::mesh::tetrahedralize::{self, fill};
 use crate::modifier::{FlowEntry, NamedFlow};
+use crate::run::Cancelled;
 use crate::scene::{Folder, Source};
+use crate::zoo::lattice::{self, Obstacle};
 use crate::{Asset, Run, TriMesh, zoo};
 
 /// Why an asset could not be had.
@@ -47,6 +50,9 @@ pub enum SourceError {
     /// What was recorded is no flow.
     #[error(transparent)]
     NoFlow(#[from] NoFlow),
+    /// The caller asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// Nothing in this library makes that.
     #[error("{what}: {fix}")]
     Unknown {
@@ -63,7 +69,9 @@ pub enum SourceError {
 ///
 /// [`SourceError`] if there is no such file, or it cannot be read.
 pub fn load_tets(file: &str, folder: &Folder<'_>) -> Result<TetMesh, SourceError> {
-    Ok(io::read_tets(&folder.resolve(file)?)?.mesh)
+    let path = folder.resolve(file)?;
+    folder.note(io::tets::files_of(&path));
+    Ok(io::read_tets(&path)?.mesh)
 }
 
 /// Fills a closed surface with tetrahedra whose edges are about as long as `spacing`.
@@ -76,7 +84,7 @@ pub fn fill_tets(surface: &TriMesh, spacing: f64, run: &Run<'_>) -> Result<TetMe
     Ok(fill(surface, &params, run)?.mesh)
 }
 
-/// Opens a flow that a scene names: a [`Flow`].
+/// Opens a flow that a scene names: a [`Flow`]. One that is open already is taken as it is.
 ///
 /// # Errors
 ///
@@ -85,26 +93,60 @@ pub fn open_flow(
     name: &str,
     entry: &FlowEntry,
     folder: &Folder<'_>,
+    run: &Run<'_>,
 ) -> Result<NamedFlow, SourceError> {
+    let named = |flow: Arc<Flow>| {
+        let (name, start, speed) = (name.to_owned(), entry.start, entry.speed);
+        NamedFlow { name, start, speed, flow }
+    };
+    if let Some(flow) = folder.flows().and_then(|open| open.get(name)) {
+        return Ok(named(Arc::clone(flow)));
+    }
     let unknown = |what: &str, fix: String| {
         let what = format!("flow '{name}': {what}");
         SourceError::Unknown { what, fix }
     };
     let flow = match &entry.source {
-        Source::Zoo { zoo, .. } => {
-            let known = analytic::ALL.map(|known| known.0).join(", ");
-            let none = || unknown(&format!("the zoo has no '{zoo}'"), format!("it has {known}"));
-            Flow::Analytic(Analytic::named(zoo).ok_or_else(none)?)
-        }
+        Source::Zoo { zoo, .. } => match (Analytic::named(zoo), Obstacle::named(zoo)) {
+            (Some(formula), _) => Flow::Analytic(formula),
+            (None, Some(obstacle)) => simulated(obstacle, entry, run)?,
+            (None, None) => {
+                let formulas = analytic::ALL.map(|known| known.0);
+                let known = [&formulas[..], &lattice::NAMES[..]].concat().join(", ");
+                return Err(unknown(&format!("the zoo has no '{zoo}'"), format!("it has {known}")));
+            }
+        },
         Source::File { file } => {
-            let allow_outside = folder.policy == Policy::AllowOutside;
-            let options = Options { allow_outside, ..Options::default() };
-            recorded::flow(Recording::open(&[folder.resolve(file)?], &options)?, false)?
+            let axis = |a: char| entry.periodic.contains(a);
+            if let Some(other) = entry.periodic.chars().find(|a| !"xyz".contains(*a)) {
+                let what = format!("'{other}' is no axis");
+                return Err(unknown(&what, "periodic names axes: \"xz\"".to_owned()));
+            }
+            let options = Options {
+                velocity: entry.velocity.clone(),
+                scalars: entry.scalars.clone(),
+                times: entry.times.map(|[start, step]| (start, step)),
+                periodic: [axis('x'), axis('y'), axis('z')],
+                allow_outside: folder.policy == Policy::AllowOutside,
+                ..Options::default()
+            };
+            let recording = Recording::open(&[folder.resolve(file)?], &options)?;
+            folder.note_levels(recording.files());
+            recorded::flow(recording, entry.looped)?
         }
         Source::Empty { .. } => return Err(unknown("nothing", "name a zoo flow".to_owned())),
     };
-    let flow = Arc::new(flow);
-    Ok(NamedFlow { name: name.to_owned(), start: entry.start, speed: entry.speed, flow })
+    Ok(named(Arc::new(flow)))
+}
+
+/// A wake of the zoo's solver, in memory.
+fn simulated(obstacle: Obstacle, entry: &FlowEntry, run: &Run<'_>) -> Result<Flow, SourceError> {
+    let mut params = lattice::Params::of(obstacle);
+    if let Some(size) = entry.size {
+        params = params.resized(size.map(|n| n as usize));
+    }
+    params.levels = entry.levels.map_or(params.levels, |levels| levels as usize);
+    Ok(Sampled::simulated(&params, entry.looped, run)?)
 }
 
 /// Reads or builds the asset a scene names; what had to be mended in a file is added to `warnings`.

@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rig::contact::Contacts;
+use crate::contact::flesh::Contacts;
 use crate::rig::rigid::RigidState;
 use crate::scene::modifier::Memory;
 

@@ -55,6 +55,13 @@ pub(super) struct Pass {
     pub(super) weight: f32,
 }
 
+impl Pass {
+    /// As it is, or as the `first` of a tick, which has none before it.
+    pub(super) fn after(self, first: bool) -> Self {
+        Self { weight: if first { 1.0 } else { self.weight }, ..self }
+    }
+}
+
 impl Passes {
     /// The passes of a tick of a body with edges of this share of its diagonal.
     pub(super) fn schedule(self, edge_share: f64) -> Vec<Pass> {

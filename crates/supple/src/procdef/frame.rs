@@ -3,6 +3,8 @@
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use crate::Run;
+
 /// A body's frame in the world, which glides at constant velocity between the moments it is laid anew.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
@@ -62,13 +64,21 @@ pub(super) const SUMMED: usize = 4096;
 
 impl Whole {
     /// Of vertices at `x⁰ + u` with velocities `v`.
-    pub(super) fn of(masses: &[f64], rest: &[DVec3], u: &[Vec3], v: &[Vec3]) -> Self {
-        let mut total = [0.0; TERMS];
-        for start in (0..masses.len()).step_by(SUMMED) {
+    pub(super) fn of(
+        masses: &[f64],
+        rest: &[DVec3],
+        (u, v): (&[Vec3], &[Vec3]),
+        run: &Run<'_>,
+    ) -> Self {
+        let chunks = run.map_tasks(masses.len().div_ceil(SUMMED), |chunk| {
             let mut sums = [0.0; TERMS];
-            for i in start..(start + SUMMED).min(masses.len()) {
+            for i in chunk * SUMMED..((chunk + 1) * SUMMED).min(masses.len()) {
                 add(&mut sums, masses[i], rest[i], (rest[i] + u[i].as_dvec3(), v[i].as_dvec3()));
             }
+            sums
+        });
+        let mut total = [0.0; TERMS];
+        for sums in chunks {
             total.iter_mut().zip(sums).for_each(|(t, s)| *t += s);
         }
         Self::from_sums(&total)

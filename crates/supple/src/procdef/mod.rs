@@ -11,7 +11,8 @@
 //! y = x + h (v + h f/m)     g = passes(y)     d = g − y, less its momentum     v ← v + d/h     x ← y + d     (8), (9)
 //! ```
 //!
-//! with damping towards the rigid motion of the whole body, pins, ground and water ([`Motion`]).
+//! with damping towards the rigid motion of the whole body, pins and water ([`Motion`]). Ground, colliders and other bodies
+//! push in between ([`contact`](crate::contact)).
 //!
 //! # Where we differ from the paper
 //!
@@ -58,10 +59,13 @@ mod distance;
 mod environment;
 pub mod field;
 mod frame;
+mod halves;
+pub mod learn;
 mod matching;
 pub mod modifier;
 mod motion;
 pub mod orientation;
+mod prepared;
 pub mod preset;
 mod regions;
 mod rotation;
@@ -69,6 +73,7 @@ mod skin;
 pub mod starter;
 mod target;
 mod tissue;
+mod touching;
 mod wide;
 
 #[cfg(test)]
@@ -76,20 +81,27 @@ mod reach;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use glam::{DVec3, Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
 pub use self::acceleration::{MOST_PASSES, Passes, plain_equivalent};
 pub use self::chart::Chart;
 pub use self::design::Design;
-pub use self::environment::{Friction, Ground, Water};
+pub use self::environment::Water;
 pub use self::frame::Placement;
 pub use self::motion::{Drive, Motion, Pin, TICK_SECS, Ticked, Work};
 pub use self::orientation::{Alike, Fibers};
 use self::regions::Regions;
+pub use self::target::Shaped;
 pub use self::tissue::{Fields, Played, Tissue, Touch};
 use self::wide::{WIDTH, Wide};
+pub use crate::contact::{Friction, Ground};
 use crate::mesh::TetMesh;
+
+/// Most lines that show directions.
+const MOST_LINES: usize = 400;
 
 /// Why a mesh cannot be moved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -126,6 +138,8 @@ pub struct Body {
     surface: Vec<[u32; 3]>,
     /// The regions of the surface's vertices, ascending.
     outside: Vec<u32>,
+    /// One over the mass of each of them, of density 1.
+    inverse_masses: Arc<[f32]>,
     /// Diagonal of the bounds at rest.
     size: f64,
     /// Volume at rest: of the tets, and as the surface encloses it.
@@ -174,7 +188,10 @@ impl Body {
         let length = |(a, b): (usize, usize)| (regions.rest[a] - regions.rest[b]).length();
         let total: f64 = (0..regions.len()).flat_map(edges).map(length).sum();
         let edge_share = total / (regions.ring.len().max(1) as f64 * size);
-        Ok(Self { surface, outside, size, volume: oriented.volume(), edge_share, regions })
+        let volume = oriented.volume();
+        let inverse_mass = |&r: &u32| (1.0 / (regions.masses[r as usize] * volume)) as f32;
+        let inverse_masses = outside.iter().map(inverse_mass).collect();
+        Ok(Self { surface, outside, inverse_masses, size, volume, edge_share, regions })
     }
 
     /// How many vertices the mesh has.
@@ -224,6 +241,24 @@ impl Body {
         let region = self.regions.region_of[vertex] as usize;
         let Some(v) = state.velocities.get(region) else { return DVec3::ZERO };
         state.placement.velocity + state.placement.rotation * v.as_dvec3()
+    }
+
+    /// Short lines along a direction at vertices of the surface, turned as their neighbourhood is.
+    fn primary_lines<'a>(
+        &'a self,
+        state: &'a State,
+        directions: &'a [Vec3],
+    ) -> impl Iterator<Item = Vec<Vec3>> + 'a {
+        let step = self.outside.len().div_ceil(MOST_LINES).max(1);
+        let x: Vec<DVec3> = (0..self.regions.len()).map(|r| self.world(state, r)).collect();
+        let half = 0.5 * self.edge_share * self.size;
+        self.outside.iter().step_by(step).filter_map(move |&r| {
+            let vertex = self.regions.vertices[r as usize] as usize;
+            let d = directions.get(vertex)?.as_dvec3();
+            let along = (self.gradient(&x, r as usize) * d).normalize_or_zero() * half;
+            let at = x[r as usize];
+            Some(vec![(at - along).as_vec3(), (at + along).as_vec3()])
+        })
     }
 
     fn world(&self, state: &State, region: usize) -> DVec3 {

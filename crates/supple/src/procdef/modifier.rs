@@ -1,23 +1,26 @@
 //! `kind = "procdef"`: a body of a scene, moved from inside.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::chart::{Between, Sampled, Volume};
-use super::skin::Skin;
-use super::tissue::{Played, Tissue, Touch};
+use super::chart::{Between, Volume};
+use super::prepared::{Prepared, Standing};
+use super::tissue::{Played, Touch};
 use super::{
-    Body, Chart, Design, Drive, Ground, Motion, Passes, Pin, State, Stretches, Water, Work,
+    Chart, Design, Drive, Friction, Ground, Motion, Passes, Pin, State, Stretches, TICK_SECS,
+    Water, Work,
 };
-use crate::mesh::{Shape, TetMesh, Values};
-use crate::modifier::{Fold, Halt, Inputs, Modifier, Moment, Nature, Need, Report, Stage, Value};
-use crate::zoo::tet_bodies;
-
-/// Nodes of a body that is filled with tets here.
-const NODES: u32 = 1500;
+use crate::contact::Lent;
+use crate::io::TetFormat;
+use crate::mesh::{Shape, Values};
+use crate::modifier::{
+    Fold, Halt, Inputs, Modifier, Moment, Nature, Need, Overlay, Report, Source, Stage, Tracks,
+    Value,
+};
 
 /// Where the tets come from, if the body has none of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +82,7 @@ impl Play {
         }
     }
 
-    fn chart(&self) -> Chart {
+    pub(super) fn chart(&self) -> Chart {
         Chart {
             primary: self.primary.clone(),
             secondary: self.secondary.clone(),
@@ -102,12 +105,15 @@ impl Default for Play {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TouchAt {
-    /// Where, on the body at rest.
+    /// Where, on the asset at rest, before it is placed.
     #[schemars(extend("unit" = "m"))]
     pub at: [f64; 3],
     /// When.
     #[schemars(extend("unit" = "s"))]
     pub time: f64,
+    /// A track: in place of `time`, it is touched whenever this rises above one half.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// How many times weaker the farthest place answers.
     #[schemars(range(min = 1.0, max = 1e6))]
     pub damping: f64,
@@ -115,7 +121,69 @@ pub struct TouchAt {
 
 impl Default for TouchAt {
     fn default() -> Self {
-        Self { at: [0.0; 3], time: 0.0, damping: 2.0 }
+        Self { at: [0.0; 3], time: 0.0, on: None, damping: 2.0 }
+    }
+}
+
+impl TouchAt {
+    /// When it happens.
+    pub(super) fn times(&self, tracks: &Tracks) -> Result<Vec<f64>, String> {
+        let Some(name) = &self.on else { return Ok(vec![self.time]) };
+        let Some(track) = tracks.get(name) else {
+            return Err(format!("a touch waits for the track '{name}', which is not there"));
+        };
+        let [Some(first), Some(last)] = [track.keys.first(), track.keys.last()] else {
+            return Ok(Vec::new());
+        };
+        // The ticks up to and after the last key, up to a day of them.
+        let begin = (first[0] / TICK_SECS).floor() as i64;
+        let end = ((last[0] / TICK_SECS).ceil() as i64 + 1).min(begin + 10_000_000);
+        let secs = |tick: i64| tick as f64 * TICK_SECS;
+        let rises = |&tick: &i64| track.at(secs(tick - 1)) <= 0.5 && track.at(secs(tick)) > 0.5;
+        Ok((begin..=end).filter(rises).map(secs).collect())
+    }
+}
+
+/// A field of the design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Painting {
+    /// The layers.
+    Layer,
+    /// How much each place does.
+    Amplitude,
+    /// How late each place is.
+    Phase,
+}
+
+/// A shape that the body takes, as far as the world lets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Target {
+    /// A morph target of the body, by name; it counts as much as the motion says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub morph: Option<String>,
+    /// A file with the deformed body: as many vertices as the body, or as its tets.
+    #[schemars(extend("format" = "file"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// How much of it counts, times the weight of the morph target: a number or a track.
+    pub share: Value,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self { morph: None, file: None, share: Value::Number(1.0) }
+    }
+}
+
+impl Target {
+    fn need(&self) -> Option<Need> {
+        let file = self.file.clone()?;
+        Some(match TetFormat::of(Path::new(&file)) {
+            Some(_) => Need::Tets(file),
+            None => Need::Model(Source::File { file }),
+        })
     }
 }
 
@@ -123,7 +191,7 @@ impl Default for TouchAt {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hold {
-    /// Its middle, on the body at rest.
+    /// Its middle, on the asset at rest, before it is placed.
     #[schemars(extend("unit" = "m"))]
     pub at: [f64; 3],
     /// Its radius; at least the node nearest to the middle is held.
@@ -157,6 +225,9 @@ pub struct Params {
     pub design: Design,
     /// What is played; several are mixed.
     pub charts: Vec<Play>,
+    /// Shapes that the body takes, on top of what the charts do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
     /// What a touch starts; the first chart if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub touch_chart: Option<Chart>,
@@ -164,6 +235,9 @@ pub struct Params {
     pub touches: Vec<TouchAt>,
     /// What is held or dragged.
     pub holds: Vec<Hold>,
+    /// Fields of the design that frames carry as channels, beside `contraction`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub show: Vec<Painting>,
     /// How stiff the body is: passes of matching a tick.
     pub passes: Passes,
     /// How fast what is not rigid motion dies away, per second.
@@ -180,6 +254,8 @@ pub struct Params {
     /// What the body lies on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground: Option<Ground>,
+    /// How it holds on colliders and other bodies, if the asset has `contact`.
+    pub friction: Friction,
 }
 
 impl Default for Params {
@@ -189,15 +265,18 @@ impl Default for Params {
             tets: Tets::default(),
             design: Design::default(),
             charts: Vec::new(),
+            targets: Vec::new(),
             touch_chart: None,
             touches: Vec::new(),
             holds: Vec::new(),
+            show: Vec::new(),
             passes: motion.passes,
             damping: motion.damping,
             gravity: motion.gravity.to_array(),
             keep_volume: motion.keep_volume,
             water: motion.water,
             ground: motion.ground,
+            friction: Friction::default(),
         }
     }
 }
@@ -217,71 +296,66 @@ impl Params {
     }
 }
 
-/// What is prepared for a body.
+/// A body of a scene.
 #[derive(Debug)]
 pub struct Procdef {
-    body: Body,
-    tissue: Tissue,
-    directions: Vec<Vec3>,
-    charts: Vec<Sampled>,
-    touch_chart: Sampled,
-    /// When each touch happens, and what it does.
-    touches: Vec<Touch>,
-    /// The nodes of each hold, and where they rest.
-    holds: Vec<Vec<(u32, DVec3)>>,
-    skin: Skin,
-    notes: Vec<String>,
-    /// What ticks work in, kept so that they need not ask for memory.
+    prepared: Arc<Prepared>,
+    standing: Standing,
+    /// What ticks work in, kept so that they need not ask for memory. Between a tick and what is lent after it nobody
+    /// else uses it: a body is one thread's work.
     work: Mutex<Work>,
 }
 
 impl Procdef {
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn played<'a>(&'a self, params: &Params, now: &Moment<'_>) -> Vec<Played<'a>> {
         let shares = params.charts.iter().map(|play| now.value(&play.share) as f32);
-        self.charts.iter().zip(shares).map(|(chart, share)| Played { chart, share }).collect()
+        self.prepared
+            .charts
+            .iter()
+            .zip(shares)
+            .map(|(chart, share)| Played { chart, share })
+            .collect()
     }
 
     fn stretches(&self, params: &Params, now: &Moment<'_>) -> Stretches {
-        let mut stretches = Stretches::ones(&self.body);
+        let Prepared { body, tissue, touch_chart, .. } = &*self.prepared;
+        let mut stretches = Stretches::ones(body);
         let running = self.running(now.secs);
-        let touches = (&self.touch_chart, running.as_slice());
-        self.tissue.stretch(&self.played(params, now), touches, now.secs, &mut stretches);
+        let touches = (touch_chart, running.as_slice());
+        tissue.stretch(&self.played(params, now), touches, now.secs, &mut stretches);
+        for (target, (shaped, morph)) in params.targets.iter().zip(&self.prepared.targets) {
+            let weight = morph.and_then(|k| now.morph_weights.get(k).copied()).unwrap_or(1.0);
+            let share = weight * now.value(&target.share) as f32;
+            if share != 0.0 {
+                stretches.multiply(shaped, share);
+            }
+        }
         stretches
     }
 
     fn pins(&self, params: &Params, now: &Moment<'_>) -> Vec<Pin> {
         let mut pins = Vec::new();
-        for (hold, nodes) in params.holds.iter().zip(&self.holds) {
+        for (hold, nodes) in params.holds.iter().zip(&self.prepared.holds) {
             if now.secs < hold.from || hold.until.is_some_and(|until| now.secs >= until) {
                 continue;
             }
             let by = now.vector(&hold.by);
-            pins.extend(nodes.iter().map(|&(vertex, rest)| Pin { vertex, to: rest + by }));
+            let to = |rest: DVec3| self.standing.point(rest) + by;
+            pins.extend(nodes.iter().map(|&(vertex, rest)| Pin { vertex, to: to(rest) }));
         }
         pins
     }
 
     /// Touches that run at a time.
     fn running(&self, secs: f64) -> Vec<Touch> {
-        let runs = |t: &&Touch| t.at_secs <= secs && !t.is_over(&self.touch_chart, secs);
-        self.touches.iter().filter(runs).cloned().collect()
+        let Prepared { touches, touch_chart, .. } = &*self.prepared;
+        let runs = |t: &&Touch| t.at_secs <= secs && !t.is_over(touch_chart, secs);
+        touches.iter().filter(runs).cloned().collect()
     }
-}
-
-/// The tets of a body: its own, those its parameters name, or made here.
-fn solid(params: &Params, from: &Inputs<'_>) -> Result<TetMesh, String> {
-    let named = from.sources.iter().find_map(|s| s.tets());
-    if let Some(tets) = named {
-        return Ok(TetMesh::clone(tets));
-    }
-    if let Some(name) = &params.tets.zoo {
-        let nodes = params.tets.nodes.map(|n| n as usize);
-        return tet_bodies::build(name, nodes).map_err(|e| e.to_string());
-    }
-    if let Some(tets) = from.tets {
-        return Ok(tets.clone());
-    }
-    super::skin::fill(from.rest, params.tets.nodes.unwrap_or(NODES) as usize)
 }
 
 impl Modifier for Procdef {
@@ -291,71 +365,47 @@ impl Modifier for Procdef {
     type State = State;
 
     fn needs(params: &Params) -> Vec<Need> {
-        params.tets.file.iter().map(|file| Need::Tets(file.clone())).collect()
+        let own = params.tets.file.iter().map(|file| Need::Tets(file.clone()));
+        own.chain(params.targets.iter().filter_map(Target::need)).collect()
     }
 
     fn prepare(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
-        let mesh = solid(params, from)?;
-        let body = Body::new(&mesh).map_err(|e| e.to_string())?;
-        let made = params.design.fields(&mesh, from.run).map_err(|e| e.to_string())?;
-        let mut notes = made.notes;
-        if body.loose() > 0 {
-            notes.push(format!("{} vertices are in no tet and stay where they rest", body.loose()));
-        }
-        let sampled =
-            |play: &Play| play.chart().sampled().map_err(|e| format!("chart '{}': {e}", play.name));
-        let charts = params.charts.iter().map(sampled).collect::<Result<Vec<_>, _>>()?;
-        let touch_chart = match (&params.touch_chart, charts.first()) {
-            (Some(chart), _) => chart.sampled().map_err(|e| format!("touch_chart: {e}"))?,
-            (None, Some(first)) => first.clone(),
-            (None, None) => Chart::default().sampled().map_err(|e| e.to_string())?,
-        };
-        let nearest = |at: DVec3| {
-            let distance = |v: &usize| mesh.positions[*v].as_dvec3().distance_squared(at);
-            (0..mesh.positions.len())
-                .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-                .unwrap_or(0)
-        };
-        let touch =
-            |t: &TouchAt| Touch::new(&body, nearest(DVec3::from(t.at)), t.time, t.damping as f32);
-        let held = |hold: &Hold| {
-            let at = DVec3::from(hold.at);
-            let within = |v: &usize| mesh.positions[*v].as_dvec3().distance(at) <= hold.radius;
-            let mut nodes: Vec<usize> = (0..mesh.positions.len()).filter(within).collect();
-            if nodes.is_empty() {
-                nodes.push(nearest(at));
-            }
-            nodes.into_iter().map(|v| (v as u32, mesh.positions[v].as_dvec3())).collect()
-        };
-        Ok(Self {
-            tissue: Tissue::new(&body, &made.fields),
-            directions: made.fields.fibers.iter().map(|f| f.directions[0].as_vec3()).collect(),
-            touches: params.touches.iter().map(touch).collect(),
-            holds: params.holds.iter().map(held).collect(),
-            skin: Skin::new(&mesh, from.rest),
-            work: Mutex::default(),
-            charts,
-            touch_chart,
-            notes,
-            body,
-        })
+        let prepared = Prepared::of(params, from)?;
+        Ok(Self { prepared, standing: Standing::of(&from.placement), work: Mutex::default() })
     }
 
     fn nature(&self, _: &Params) -> Nature {
-        Nature { whole_ticks: true, ..Nature::default() }
+        Nature { whole_ticks: true, touches: true, ..Nature::default() }
     }
 
     fn begin(&self, _: &Params, _: &Moment<'_>) -> State {
-        State::at_rest(&self.body)
+        State::placed(&self.prepared.body, self.standing.begin(&self.prepared.body))
     }
 
     fn tick(&self, params: &Params, now: &Moment<'_>, state: &mut State) -> Result<(), Halt> {
         let stretches = self.stretches(params, now);
         let pins = self.pins(params, now);
-        let drive = Drive { stretches: &stretches, directions: &self.directions, pins: &pins };
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        let ticked = self.body.tick(&params.motion(), &drive, state, &mut work, now.run);
-        if ticked.refused { Err(Halt::NotFinite) } else { Ok(()) }
+        let Prepared { body, directions, .. } = &*self.prepared;
+        let drive = Drive { stretches: &stretches, directions, pins: &pins };
+        let taken = body.advance(&params.motion(), &drive, state, &mut self.work(), now.run);
+        if taken { Ok(()) } else { Err(Halt::NotFinite) }
+    }
+
+    fn lend(&self, params: &Params, now: &Moment<'_>, state: &State, lent: &mut Lent) -> bool {
+        let Prepared { body, directions, flesh, .. } = &*self.prepared;
+        if params.ground.is_none() && flesh.is_none() && now.obstacles.colliders.is_empty() {
+            return false;
+        }
+        let work = self.work();
+        lent.ground = params.ground;
+        lent.particles.friction = params.friction;
+        body.lend(directions, state, &work, lent);
+        flesh.iter().for_each(|flesh| body.lend_flesh(flesh, &work, lent));
+        true
+    }
+
+    fn settle(&self, params: &Params, _: &Moment<'_>, state: &mut State, lent: &Lent) {
+        self.prepared.body.finish(&params.motion(), state, &mut self.work(), lent);
     }
 
     fn deform(
@@ -366,26 +416,40 @@ impl Modifier for Procdef {
         shape: &mut Shape,
         report: &mut Report,
     ) -> Result<(), Halt> {
-        if let Some(topology) = self.skin.own_topology() {
+        let Prepared { body, tissue, skin, touch_chart, .. } = &*self.prepared;
+        if let Some(topology) = skin.own_topology() {
             shape.topology = Arc::clone(topology);
         }
         let stretches = self.stretches(params, now);
-        shape.positions =
-            self.skin.positions(&self.body, state, (&stretches, now.since_tick_secs), now.run);
+        shape.positions = skin.positions(body, state, (&stretches, now.since_tick_secs), now.run);
         let running = self.running(now.secs);
-        let touches = (&self.touch_chart, running.as_slice());
-        let contraction =
-            self.tissue.contraction(&self.body, &self.played(params, now), touches, now.secs);
+        let touches = (touch_chart, running.as_slice());
+        let contraction = tissue.contraction(body, &self.played(params, now), touches, now.secs);
         // Above zero where it contracts, below where it stretches.
-        let contraction: Vec<f32> = self.skin.scalars(&contraction).iter().map(|c| -c).collect();
+        let contraction: Vec<f32> = skin.scalars(&contraction).iter().map(|c| -c).collect();
         let most = contraction.iter().fold(0.0_f32, |m, c| m.max(c.abs()));
         shape.channels.set("contraction", Values::Scalar(contraction));
         report.tell("contraction", "1", Fold::Largest, most);
-        self.notes.iter().for_each(|note| report.warn(note.clone()));
+        let paintings = &self.prepared.paintings;
+        for painting in &params.show {
+            let (name, values) = match painting {
+                Painting::Layer => ("layer", &paintings[0]),
+                Painting::Amplitude => ("amplitude", &paintings[1]),
+                Painting::Phase => ("phase", &paintings[2]),
+            };
+            shape.channels.set(name, Values::Scalar(values.clone()));
+        }
+        self.prepared.notes.iter().for_each(|note| report.warn(note.clone()));
         Ok(())
     }
 
+    /// Short lines along the primary direction, all over the surface.
+    fn overlays(&self, _: &Params, _: &Moment<'_>, state: &State, out: &mut Vec<Overlay>) {
+        let Prepared { body, directions, .. } = &*self.prepared;
+        out.extend(body.primary_lines(state, directions).map(Overlay::Line));
+    }
+
     fn size(&self, state: &State) -> Option<usize> {
-        state.fits(&self.body).then(|| state.bytes())
+        state.fits(&self.prepared.body).then(|| state.bytes())
     }
 }

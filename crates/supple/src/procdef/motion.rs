@@ -4,12 +4,14 @@ use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::acceleration::Passes;
-use super::environment::{Ground, Water};
+use super::environment::Water;
 use super::frame::{Placement, SUMMED, Whole};
-use super::matching::{Passing, displacement, row};
+use super::matching::{Passing, Quad, SHARED_FROM, displacement, quad};
+use super::regions::Regions;
 use super::rotation::nearest;
 use super::{Body, State, Stretches};
 use crate::Run;
+use crate::contact::{self, Ground, Lent};
 
 /// Length of a tick in seconds.
 pub const TICK_SECS: f64 = 1.0 / 120.0;
@@ -17,8 +19,6 @@ pub const TICK_SECS: f64 = 1.0 / 120.0;
 const REBASE_WAY: f64 = 1.0;
 /// So does one that turned by more than this, in radians.
 const REBASE_TURN: f64 = 0.2;
-/// Bodies of fewer vertices are moved by the calling thread: waking another costs more than it brings.
-const SHARED_FROM: usize = 8192;
 /// Pins further away than this many sizes pull from there.
 const FURTHEST_PIN: f64 = 1e6;
 /// Newton's steps that restore the volume.
@@ -93,17 +93,19 @@ pub struct Ticked {
 }
 
 /// Memory that ticks work in; it carries nothing from one to the next.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Work {
-    passing: Passing,
+    pub(super) passing: Passing,
     predicted: Vec<Vec3>,
-    offsets: Vec<Vec3>,
+    /// After a step: those before it.
+    pub(super) offsets: Vec<Vec3>,
     velocities: Vec<Vec3>,
     areas: Vec<Vec3>,
+    lent: Lent,
 }
 
 impl Body {
-    /// Moves a body by one tick of [`TICK_SECS`].
+    /// Moves a body that meets nothing but its ground by one tick of [`TICK_SECS`].
     pub fn tick(
         &self,
         motion: &Motion,
@@ -112,38 +114,74 @@ impl Body {
         work: &mut Work,
         run: &Run<'_>,
     ) -> Ticked {
+        if !self.advance(motion, drive, state, work, run) {
+            return Ticked { refused: true, touching: 0 };
+        }
+        let mut lent = std::mem::take(&mut work.lent);
+        lent.clear();
+        if let Some(ground) = motion.ground {
+            lent.ground = Some(ground);
+            self.lend(drive.directions, state, work, &mut lent);
+            contact::stand(&mut lent);
+        }
+        self.finish(motion, state, work, &lent);
+        let touching = lent.touches.len();
+        work.lent = lent;
+        Ticked { refused: false, touching }
+    }
+
+    /// The first step of a tick: predict, match, read off. Says whether it was taken; else the state is as it was.
+    pub(super) fn advance(
+        &self,
+        motion: &Motion,
+        drive: &Drive<'_>,
+        state: &mut State,
+        work: &mut Work,
+        run: &Run<'_>,
+    ) -> bool {
+        // What is done once a vertex is shared by threads only where there are many.
         let alone = Run::default();
-        let run = if self.regions.len() < SHARED_FROM { &alone } else { run };
-        let mut whole = self.whole(state);
+        let shared = if self.regions.len() < SHARED_FROM { &alone } else { run };
+        let mut whole = self.whole(state, shared);
         if self.rebase(state, &whole) {
-            whole = self.whole(state);
+            whole = self.whole(state, shared);
         }
         let before = state.placement;
         state.placement.translation += TICK_SECS * state.placement.velocity;
-        self.predict(motion, &whole, state, work);
-        self.pin(drive.pins, &state.placement, work);
-        run.install(|| self.pass(motion, drive, &state.placement, work, run));
-        self.read_off(motion, drive, &whole, state, work);
-        let touching = match &motion.ground {
-            Some(ground) => self.stand(ground, drive, state, work),
-            None => 0,
-        };
-        if let Some(water) = &motion.water {
-            self.swim(water, &state.placement, work);
+        self.predict(motion, &whole, state, work, shared);
+        let pins = self.pinned(drive.pins, &state.placement);
+        for (region, held) in &pins {
+            work.passing.now[*region as usize] = *held;
         }
+        let schedule = motion.passes.schedule(self.edge_share);
+        work.passing.run(&self.regions, &drive.stretches.blocks, (&schedule, &pins), run);
+        self.read_off(motion, (drive, &whole), state, work, shared);
         let finite =
             work.offsets.iter().zip(&work.velocities).all(|(u, v)| u.is_finite() && v.is_finite());
         if !finite || !state.placement.translation.is_finite() {
             state.placement = before;
-            return Ticked { refused: true, touching: 0 };
+            return false;
         }
         std::mem::swap(&mut state.offsets, &mut work.offsets);
         std::mem::swap(&mut state.velocities, &mut work.velocities);
-        Ticked { refused: false, touching }
+        true
     }
 
-    fn whole(&self, state: &State) -> Whole {
-        Whole::of(&self.regions.masses, &self.regions.rest, &state.offsets, &state.velocities)
+    /// The last step of a tick: takes over what contact did, then the water drags.
+    pub(super) fn finish(&self, motion: &Motion, state: &mut State, work: &mut Work, lent: &Lent) {
+        let rate = (1.0 / TICK_SECS) as f32;
+        for (&r, (push, gain)) in self.outside.iter().zip(lent.pushes.iter().zip(&lent.gains)) {
+            state.offsets[r as usize] += *push;
+            state.velocities[r as usize] += rate * *gain;
+        }
+        if let Some(water) = &motion.water {
+            self.swim(water, state, work);
+        }
+    }
+
+    fn whole(&self, state: &State, run: &Run<'_>) -> Whole {
+        let Regions { masses, rest, .. } = &self.regions;
+        Whole::of(masses, rest, (&state.offsets, &state.velocities), run)
     }
 
     /// Lays the frame anew where the body has moved or turned away from it; says whether it did.
@@ -178,7 +216,14 @@ impl Body {
     }
 
     /// Damps towards the rigid motion of the whole body, adds forces, and goes on with that velocity.
-    fn predict(&self, motion: &Motion, whole: &Whole, state: &State, work: &mut Work) {
+    fn predict(
+        &self,
+        motion: &Motion,
+        whole: &Whole,
+        state: &State,
+        work: &mut Work,
+        run: &Run<'_>,
+    ) {
         let damped = (1.0 - libm::exp(-motion.damping.max(0.0) * TICK_SECS)) as f32;
         let turning = whole.turning(whole.spin).as_vec3();
         let (center, velocity) = (whole.center.as_vec3(), whole.velocity.as_vec3());
@@ -188,71 +233,82 @@ impl Body {
         work.passing.resize(count);
         work.predicted.resize(count, Vec3::ZERO);
         work.velocities.clone_from(&state.velocities);
-        for (r, v) in work.velocities.iter_mut().enumerate() {
-            let u = state.offsets[r];
-            if damped > 0.0 {
-                let arm = self.regions.rest[r].as_vec3() + u - center;
-                *v += damped * (velocity + turning.cross(arm) - *v);
+        run.for_each_piece(&mut work.velocities, SUMMED, |start, velocities| {
+            for (r, v) in (start..).zip(velocities) {
+                if damped > 0.0 {
+                    let arm = self.regions.rest[r].as_vec3() + state.offsets[r] - center;
+                    *v += damped * (velocity + turning.cross(arm) - *v);
+                }
+                *v += push;
             }
-            *v += push;
-            let y = u + h * *v;
-            work.predicted[r] = y;
-            work.passing.now[r] = row(y);
-        }
+        });
+        let velocities = &work.velocities;
+        run.for_each_piece(&mut work.predicted, SUMMED, |start, predicted| {
+            for (r, y) in (start..).zip(predicted) {
+                *y = state.offsets[r] + h * velocities[r];
+            }
+        });
+        let predicted = &work.predicted;
+        run.for_each_piece(&mut work.passing.now, SUMMED, |start, now| {
+            for (r, now) in (start..).zip(now) {
+                *now = quad(predicted[r]);
+            }
+        });
     }
 
-    /// Puts pinned vertices where they are held.
-    fn pin(&self, pins: &[Pin], placement: &Placement, work: &mut Work) {
-        for pin in pins {
-            let Some(&region) = self.regions.region_of.get(pin.vertex as usize) else { continue };
-            let Some(now) = work.passing.now.get_mut(region as usize) else { continue };
-            let offset = placement.local_point(pin.to) - self.regions.rest[region as usize];
-            *now = row(offset.clamp_length_max(FURTHEST_PIN * self.size).as_vec3());
-        }
-    }
-
-    fn pass(
-        &self,
-        motion: &Motion,
-        drive: &Drive<'_>,
-        placement: &Placement,
-        work: &mut Work,
-        run: &Run<'_>,
-    ) {
-        for (k, pass) in motion.passes.schedule(self.edge_share).into_iter().enumerate() {
-            work.passing.pass(&self.regions, &drive.stretches.blocks, (pass, k == 0), run);
-            self.pin(drive.pins, placement, work);
-        }
+    /// The regions that are held, and where.
+    fn pinned(&self, pins: &[Pin], placement: &Placement) -> Vec<(u32, Quad)> {
+        let held = |pin: &Pin| {
+            let region = *self.regions.region_of.get(pin.vertex as usize)?;
+            let rest = self.regions.rest.get(region as usize)?;
+            let offset = placement.local_point(pin.to) - *rest;
+            Some((region, quad(offset.clamp_length_max(FURTHEST_PIN * self.size).as_vec3())))
+        };
+        pins.iter().filter_map(held).collect()
     }
 
     /// New offsets and velocities from what the passes did, without the momentum that rounding and later passes add.
     fn read_off(
         &self,
         motion: &Motion,
-        drive: &Drive<'_>,
-        whole: &Whole,
+        (drive, whole): (&Drive<'_>, &Whole),
         state: &State,
         work: &mut Work,
+        run: &Run<'_>,
     ) {
-        let Work { passing, predicted, offsets, velocities, areas } = work;
-        offsets.clear();
-        offsets.extend(passing.now.iter().map(displacement));
+        let Work { passing, predicted, offsets, velocities, areas, .. } = work;
+        let (now, predicted) = (&passing.now, &*predicted);
+        offsets.resize(now.len(), Vec3::ZERO);
+        run.for_each_piece(offsets, SUMMED, |start, offsets| {
+            for (r, offset) in (start..).zip(offsets) {
+                *offset = displacement(&now[r]);
+            }
+        });
         if motion.keep_volume {
             self.restore_volume(offsets, areas);
         }
         let (mut shift, mut turn) = (Vec3::ZERO, Vec3::ZERO);
         if drive.pins.is_empty() {
-            let (linear, angular) = self.momentum(whole, state, offsets, predicted);
+            let (linear, angular) = self.momentum(whole, state, (offsets, predicted), run);
             (shift, turn) = (linear.as_vec3(), whole.turning(angular).as_vec3());
         }
         let rate = (1.0 / TICK_SECS) as f32;
         let center = whole.center.as_vec3();
-        for (r, v) in velocities.iter_mut().enumerate() {
+        let correction = |r: usize, offset: Vec3| {
             let arm = self.regions.rest[r].as_vec3() + state.offsets[r] - center;
-            let d = offsets[r] - predicted[r] - shift - turn.cross(arm);
-            *v += rate * d;
-            offsets[r] = predicted[r] + d;
-        }
+            offset - predicted[r] - shift - turn.cross(arm)
+        };
+        let goals: &[Vec3] = offsets;
+        run.for_each_piece(velocities, SUMMED, |start, velocities| {
+            for (r, v) in (start..).zip(velocities) {
+                *v += rate * correction(r, goals[r]);
+            }
+        });
+        run.for_each_piece(offsets, SUMMED, |start, offsets| {
+            for (r, offset) in (start..).zip(offsets) {
+                *offset = predicted[r] + correction(r, *offset);
+            }
+        });
     }
 
     /// `Σ m d` and `Σ m (x − c) × d` of the corrections `d` that the passes made.
@@ -260,18 +316,21 @@ impl Body {
         &self,
         whole: &Whole,
         state: &State,
-        goals: &[Vec3],
-        predicted: &[Vec3],
+        (goals, predicted): (&[Vec3], &[Vec3]),
+        run: &Run<'_>,
     ) -> (DVec3, DVec3) {
-        let (mut linear, mut angular) = (DVec3::ZERO, DVec3::ZERO);
         let count = self.regions.len();
-        for start in (0..count).step_by(SUMMED) {
+        let chunks = run.map_tasks(count.div_ceil(SUMMED), |chunk| {
             let (mut sum, mut moment) = (DVec3::ZERO, DVec3::ZERO);
-            for r in start..(start + SUMMED).min(count) {
+            for r in chunk * SUMMED..((chunk + 1) * SUMMED).min(count) {
                 let md = self.regions.masses[r] * (goals[r] - predicted[r]).as_dvec3();
                 sum += md;
                 moment += (self.regions.rest[r] + state.offsets[r].as_dvec3()).cross(md);
             }
+            (sum, moment)
+        });
+        let (mut linear, mut angular) = (DVec3::ZERO, DVec3::ZERO);
+        for (sum, moment) in chunks {
             linear += sum;
             angular += moment;
         }
@@ -314,62 +373,17 @@ impl Body {
         }
     }
 
-    /// Puts vertices below the ground onto it and holds them by friction; says how many.
-    fn stand(&self, ground: &Ground, drive: &Drive<'_>, state: &State, work: &mut Work) -> usize {
-        let placement = &state.placement;
-        let normal = placement.local_vector(ground.normal);
-        let height = ground.height - ground.normal.dot(placement.translation);
-        let glide = (TICK_SECS * placement.local_vector(placement.velocity)).as_vec3();
-        let rate = (1.0 / TICK_SECS) as f32;
-        let up = normal.as_vec3();
-        let directed = !ground.friction.is_uniform() && !drive.directions.is_empty();
-        let mut touching = 0;
-        for &r in &self.outside {
-            let r = r as usize;
-            let depth = height - normal.dot(self.regions.rest[r] + work.offsets[r].as_dvec3());
-            if depth <= 0.0 {
-                continue;
-            }
-            touching += 1;
-            let depth = depth as f32;
-            let motion = work.offsets[r] - state.offsets[r] + glide;
-            let sliding = motion - motion.dot(up) * up;
-            let along = if directed {
-                let turned = turned(
-                    &work.passing.maps[r],
-                    drive.directions[self.regions.vertices[r] as usize],
-                );
-                (turned - turned.dot(up) * up).normalize_or_zero()
-            } else {
-                Vec3::ZERO
-            };
-            let share = ground.friction.share(depth, sliding, along);
-            let correction = depth * up - share * sliding;
-            work.offsets[r] += correction;
-            work.velocities[r] += rate * correction;
-        }
-        touching
-    }
-
     /// Drag of the water on the surface.
-    fn swim(&self, water: &Water, placement: &Placement, work: &mut Work) {
-        let mut areas = std::mem::take(&mut work.areas);
-        self.area_vectors(&work.offsets, &mut areas);
+    fn swim(&self, water: &Water, state: &mut State, work: &mut Work) {
+        self.area_vectors(&state.offsets, &mut work.areas);
+        let placement = &state.placement;
         let glide = placement.local_vector(placement.velocity - water.current.as_dvec3()).as_vec3();
         for &r in &self.outside {
             let r = r as usize;
             let volume = (self.regions.masses[r] * self.volume) as f32;
-            let v = work.velocities[r] + glide;
-            let dragged = water.dragged(v, areas[r], volume, TICK_SECS as f32);
-            work.velocities[r] += dragged - v;
+            let v = state.velocities[r] + glide;
+            let dragged = water.dragged(v, work.areas[r], volume, TICK_SECS as f32);
+            state.velocities[r] += dragged - v;
         }
-        work.areas = areas;
     }
-}
-
-/// A direction of the region at rest, as its map turns it.
-fn turned(map: &super::matching::Row, d: Vec3) -> Vec3 {
-    let m = &map.0;
-    let along = |k: usize| m[k] * d.x + m[k + 1] * d.y + m[k + 2] * d.z;
-    d + Vec3::new(along(0), along(4), along(8))
 }

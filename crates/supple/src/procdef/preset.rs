@@ -15,6 +15,9 @@ use super::{Friction, Ground, Motion, Passes, Water};
 /// Gravity on a body of length 1, in its lengths a second squared.
 const GRAVITY: f64 = 9.81;
 
+/// The cosine above which a direction is along another.
+const UPRIGHT: f64 = 0.8;
+
 /// A way of moving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -88,13 +91,16 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// The pose of a body: along its longest axis, upwards as given, unless told otherwise.
+    /// The pose of a body: along its longest axis, upwards along y, unless told otherwise. A body that stands upright lies
+    /// on its flattest side.
     #[must_use]
     pub fn of(positions: &[Vec3], head: Option<DVec3>, up: Option<DVec3>) -> Self {
         let own = axes(positions);
-        let up = up.unwrap_or(DVec3::Y).normalize_or(DVec3::Y);
         let head = head.unwrap_or(own[0]).normalize_or(DVec3::X);
-        let head = if head.dot(up).abs() > 0.9 { up.any_orthonormal_vector() } else { head };
+        let upright = |up: &DVec3| head.dot(*up).abs() > UPRIGHT;
+        let up = up.map_or(DVec3::Y, |up| up.normalize_or(DVec3::Y));
+        let up = if upright(&up) { own[2] } else { up };
+        let up = if upright(&up) { own[1] } else { up };
         let up = (up - up.dot(head) * head).normalize_or(head.any_orthonormal_vector());
         let side = head.cross(up);
         let along = |axis: DVec3| {
@@ -167,7 +173,9 @@ impl Preset {
         let length = 2.0 * pose.half.x;
         let motion = match self {
             Self::Eel => {
-                let water = Water { normal_drag: 2.0, ..Water::default() };
+                // A stout body turns about itself rather than swim, unless its waves are short and the water holds it.
+                let normal_drag = 2.0 + 2.0 * stoutness(pose) as f32;
+                let water = Water { normal_drag, ..Water::default() };
                 Motion { damping: 0.0, water: Some(water), ..Motion::default() }
             }
             Self::Snake => {
@@ -175,7 +183,10 @@ impl Preset {
                 Motion { damping: 0.0, ..on_ground(pose, length, friction) }
             }
             Self::Worm => {
-                on_ground(pose, length, Friction { forward: 0.2, backward: 1.0, sideways: 0.6 })
+                let friction = Friction { forward: 0.2, backward: 1.0, sideways: 0.6 };
+                // Stout bodies on thin legs need to be firm, or they sink down and turn.
+                let passes = Passes::Accelerated(12);
+                Motion { passes, ..on_ground(pose, length, friction) }
             }
             Self::Jellyfish => Motion {
                 passes: Passes::Accelerated(3),
@@ -226,14 +237,20 @@ impl Preset {
     fn chart(self, pose: &Pose) -> Chart {
         // A body bends by 2 ln c times its length over its width: stout ones need more of it.
         let width = pose.half.z / pose.half.x;
-        let rate = |least: f64| libm::exp((6.75 * width).clamp(libm::log(least), 1.0));
+        let stout = stoutness(pose);
+        let rate = |least: f64| {
+            libm::exp(((6.75 + 3.25 * stout) * width).clamp(libm::log(least), 1.0 + 0.3 * stout))
+        };
         let pulse = |[down, up]: [f64; 2], least: f64, volume: Volume| Chart {
             primary: vec![[0.0, 1.0], [down, least], [up, 1.0]],
             volume,
             ..Chart::default()
         };
         match self {
-            Self::Eel => Chart { volume: Volume::Free, ..Chart::wave(rate(1.5), 1.0) },
+            Self::Eel => {
+                let speed = 1.0 / (1.0 + 0.5 * stout);
+                Chart { volume: Volume::Free, speed, ..Chart::wave(rate(1.5), 1.0) }
+            }
             Self::Snake => {
                 Chart { volume: Volume::Free, speed: 0.5, ..Chart::wave(rate(2.0), 2.0) }
             }
@@ -247,6 +264,11 @@ impl Preset {
             Self::Touch => Chart { cycle: 0.6, speed: 1.5, ..pulse([0.3, 0.8], 0.8, Volume::Both) },
         }
     }
+}
+
+/// 0 for a body less than a tenth as wide as long, 1 for one more than three tenths.
+fn stoutness(pose: &Pose) -> f64 {
+    ((pose.half.z / pose.half.x - 0.1) / 0.2).clamp(0.0, 1.0)
 }
 
 fn on_ground(pose: &Pose, length: f64, friction: Friction) -> Motion {

@@ -3,6 +3,8 @@
 use glam::DVec3;
 
 use super::Error;
+use super::halves::{self, Half};
+use super::matching::{Quad, Rings};
 use super::wide::{WIDTH, Wide};
 use crate::mesh::TetMesh;
 
@@ -27,11 +29,13 @@ pub(super) struct Regions {
     /// The neighbours.
     pub(super) ring: Vec<u32>,
     /// For each neighbour `m̃ q / Σ m̃ |q|²` and `m̃ / Σ m̃`, `q` from the region's centre.
-    pub(super) weights: Vec<[f32; 4]>,
+    pub(super) weights: Vec<Quad>,
     /// `(x⁰, 1) / |N|`: what a vertex multiplies the sum of its rows with.
-    pub(super) homes: Vec<[f32; 4]>,
+    pub(super) homes: Vec<Quad>,
     /// Moments and centres at rest.
     pub(super) blocks: Vec<Block>,
+    /// For two threads, if the size suits them.
+    pub(super) halves: Option<[Half; 2]>,
 }
 
 /// Sixteen regions at rest.
@@ -78,8 +82,10 @@ impl Regions {
             weights: Vec::new(),
             homes: Vec::new(),
             blocks: Vec::new(),
+            halves: None,
         };
         regions.weigh();
+        regions.halves = halves::cut(&regions);
         Ok(regions)
     }
 
@@ -89,6 +95,11 @@ impl Regions {
 
     pub(super) fn ring(&self, region: usize) -> std::ops::Range<usize> {
         self.starts[region] as usize..self.starts[region + 1] as usize
+    }
+
+    pub(super) fn rings(&self) -> Rings<'_> {
+        let Self { starts, ring, weights, homes, blocks, .. } = self;
+        Rings { starts, ring, weights, homes, blocks }
     }
 
     /// `m̃ = m/|N|`: what makes a pass keep both momenta.
@@ -122,7 +133,7 @@ impl Regions {
             for &i in &members[1..] {
                 let q = scale * self.shared_mass(i) * offset(i);
                 let share = self.shared_mass(i) / mass;
-                weights.push([q.x as f32, q.y as f32, q.z as f32, share as f32]);
+                weights.push(Quad([q.x as f32, q.y as f32, q.z as f32, share as f32]));
             }
             let block = &mut blocks[r / WIDTH];
             let sum = |f: &dyn Fn(DVec3) -> f64| {
@@ -147,7 +158,7 @@ impl Regions {
         let home = |r: usize| {
             let share = 1.0 / (1 + self.ring(r).len()) as f64;
             let x = share * self.rest[r];
-            [x.x as f32, x.y as f32, x.z as f32, share as f32]
+            Quad([x.x as f32, x.y as f32, x.z as f32, share as f32])
         };
         self.homes = (0..self.len()).map(home).collect();
         self.weights = weights;

@@ -36,6 +36,8 @@ const EIGENVALUE_STEPS: usize = 6;
 const LEAST_HESSIAN: f32 = 1e-6;
 /// Squares of the last step above this are no correction of a rounding error.
 const LARGEST_TURN: f32 = 0.1;
+/// Slopes of the polynomial below this leave the eigenvalue where it is.
+const LEAST_SLOPE: f32 = 1e-6;
 /// Squared norms below this are zero.
 const LEAST_SQUARE: f32 = 1e-36;
 
@@ -50,7 +52,10 @@ pub(super) fn rotations(a: &Matrices) -> [Wide; 4] {
         square = square + *e * *e;
     }
     let scale = square.inverse_root(LEAST_SQUARE);
-    let a = a.map(|e| e * scale);
+    let mut a = *a;
+    for e in &mut a {
+        *e = *e * scale;
+    }
     let k = davenport(&a);
     let guess = eigenvector(&k, largest_eigenvalue(&a, &k));
     refined(guess, &a)
@@ -113,8 +118,7 @@ fn largest_eigenvalue(a: &Matrices, k: &[Wide; 10]) -> Wide {
         let square = root * root;
         let value = ((square - two) * root - eight) * root + det_k;
         let slope = (4.0 * square - (two + two)) * root - eight;
-        let step = slope.above(Wide::all(1e-6), value.over(slope), Wide::ZERO);
-        root = root - step;
+        root = root - value.over_above(slope, LEAST_SLOPE);
     }
     root
 }
@@ -154,8 +158,8 @@ fn eigenvector(k: &[Wide; 10], eigenvalue: Wide) -> [Wide; 4] {
 /// A quaternion of length 1; the identity for one of zeros. `largest` scales it first, so that no square is lost.
 #[inline(always)]
 fn unit(q: [Wide; 4], largest: Wide) -> [Wide; 4] {
-    let scale = largest.above(Wide::all(1e-30), Wide::all(1.0).over(largest), Wide::ZERO);
-    let [x, y, z, w] = q.map(|e| e * scale);
+    let scale = Wide::all(1.0).over_above(largest, 1e-30);
+    let [x, y, z, w] = [q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale];
     let square = x * x + y * y + z * z + w * w;
     let inverse = square.inverse_root(LEAST_SQUARE);
     let w = square.above(Wide::all(LEAST_SQUARE), w * inverse, Wide::all(1.0));
@@ -195,13 +199,15 @@ fn refined(q: [Wide; 4], a: &Matrices) -> [Wide; 4] {
     let cofactor = [h11 * h22 - h12 * h12, h02 * h12 - h01 * h22, h01 * h12 - h02 * h11];
     let det = h00 * cofactor[0] + h01 * cofactor[1] + h02 * cofactor[2];
     let (c11, c12, c22) = (h00 * h22 - h02 * h02, h01 * h02 - h00 * h12, h00 * h11 - h01 * h01);
-    let half = det.above(Wide::all(LEAST_HESSIAN), Wide::all(0.5).over(det), Wide::ZERO);
+    let half = Wide::all(0.5).over_above(det, LEAST_HESSIAN);
     let x = half * (cofactor[0] * slope[0] + cofactor[1] * slope[1] + cofactor[2] * slope[2]);
     let y = half * (cofactor[1] * slope[0] + c11 * slope[1] + c12 * slope[2]);
     let z = half * (cofactor[2] * slope[0] + c12 * slope[1] + c22 * slope[2]);
     let square = x * x + y * y + z * z;
     let small = Wide::all(LARGEST_TURN);
-    let [x, y, z] = [x, y, z].map(|e| small.above(square, e, Wide::ZERO));
+    let none = Wide::ZERO;
+    let (x, y, z) =
+        (small.above(square, x, none), small.above(square, y, none), small.above(square, z, none));
     let [qx, qy, qz, qw] = q;
     let turned = [
         qx + qw * x + qy * z - qz * y,

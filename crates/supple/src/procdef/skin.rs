@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 
 use super::cage::{barycentric, cage};
-use super::matching::{Passing, Row, row};
+use super::field::Known;
+use super::field::space::Interpolant;
+use super::matching::{Passing, Row, quad};
 use super::{Body, State, Stretches};
 use crate::Run;
 use crate::mesh::{Shape, TetMesh, Topology};
@@ -74,7 +76,7 @@ impl Skin {
             Self::Embedded { rest, of } => {
                 let mut passing = Passing::default();
                 passing.resize(body.regions.len());
-                passing.now = later.offsets.iter().map(|u| row(*u)).collect();
+                passing.now = later.offsets.iter().map(|u| quad(*u)).collect();
                 passing.match_all(&body.regions, &stretches.blocks, run);
                 run.map(rest.len(), |v| {
                     let moved = carried(body, &passing.maps, rest[v] - body.regions.center, &of[v]);
@@ -182,6 +184,47 @@ impl<'a> Finder<'a> {
             }
         }
     }
+}
+
+/// Most vertices of a skin that say where the nodes go.
+const GUIDES: usize = 900;
+
+/// Where the nodes of a mesh go when a skin around it goes somewhere: its motion, interpolated in space.
+pub(super) fn carry_nodes(
+    mesh: &TetMesh,
+    skin: &[Vec3],
+    to: &[Vec3],
+    run: &Run<'_>,
+) -> Result<Vec<Vec3>, String> {
+    let step = skin.len().div_ceil(GUIDES).max(1);
+    let guide =
+        |v: usize| Known { at: skin[v].as_dvec3(), value: (to[v] - skin[v]).as_dvec3().to_array() };
+    let guides: Vec<Known<3>> = (0..skin.len()).step_by(step).map(guide).collect();
+    let field = Interpolant::new(&guides, run).map_err(|e| e.to_string())?;
+    let moved = |v: usize| {
+        let at = mesh.positions[v].as_dvec3();
+        (at + DVec3::from(field.at(at))).as_vec3()
+    };
+    Ok(run.map(mesh.positions.len(), moved))
+}
+
+/// The linear part of the affine map from some points to others, if there is one.
+pub(super) fn placement(from: &[Vec3], to: &[Vec3]) -> Option<DMat3> {
+    let count = from.len().max(1) as f64;
+    let mean = |x: &[Vec3]| x.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / count;
+    let (a, b) = (mean(from), mean(to));
+    let (mut moment, mut rest) = (DMat3::ZERO, DMat3::ZERO);
+    let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
+    for (p, q) in from.iter().zip(to) {
+        let (p, q) = (p.as_dvec3() - a, q.as_dvec3() - b);
+        moment += outer(q, p);
+        rest += outer(p, p);
+    }
+    let map = moment * rest.inverse();
+    let size = to.iter().map(|q| (q.as_dvec3() - b).length()).fold(0.0, f64::max);
+    let off = |(p, q): (&Vec3, &Vec3)| (map * (p.as_dvec3() - a) + b - q.as_dvec3()).length();
+    let worst = from.iter().zip(to).map(off).fold(0.0, f64::max);
+    (map.is_finite() && worst <= 1e-4 * size).then_some(map)
 }
 
 /// Tets around the surface of a shape, with about as many nodes as wanted.

@@ -7,7 +7,8 @@ use glam::DVec3;
 use serde::Serialize;
 
 use super::cage::{self, cage};
-use super::modifier::{Params, Play, TouchAt};
+use super::learn::Learned;
+use super::modifier::{Params, Play, Tets, TouchAt};
 use super::preset::{Pose, Preset, Starter};
 use crate::{Asset, rig};
 
@@ -90,8 +91,14 @@ pub fn scene(
         );
     }
     let pose = Pose::of(&mesh.positions, head, up);
+    if up.is_none() && pose.up.y.abs() < 0.5 {
+        let [x, y, z] = pose.up.to_array();
+        notes.push(format!(
+            "the body stands upright, so it lies on its flattest side here: up is [{x:.2}, {y:.2}, {z:.2}]; --head and --up change that"
+        ));
+    }
     let Starter { design, chart, motion, touched } = preset.starter(&pose);
-    let touch = |at: [f64; 3]| TouchAt { at, time: 0.5, damping: 4.0 };
+    let touch = |at: [f64; 3]| TouchAt { at, time: 0.5, damping: 4.0, ..TouchAt::default() };
     let play = Play::of(preset.name(), chart.clone());
     let params = Params {
         design,
@@ -134,4 +141,51 @@ pub fn scene(
     );
     text.push_str(&body);
     Ok(Written { text, notes })
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    supple: u32,
+    name: &'a str,
+    time: Time,
+    asset: [Nothing<'a>; 1],
+    output: Output,
+}
+
+#[derive(Serialize)]
+struct Nothing<'a> {
+    name: &'a str,
+    empty: bool,
+    modifier: [Entry<'a>; 1],
+}
+
+/// A scene that plays what was learned, on tets in a file beside it that hold the fields; their boundary is shown.
+///
+/// # Errors
+///
+/// If it cannot be written as text.
+pub fn learned_scene(tets: &str, learned: &Learned) -> Result<String, Error> {
+    let stem = Path::new(tets).file_stem().unwrap_or_default().to_string_lossy();
+    let params = Params {
+        tets: Tets { file: Some(tets.to_owned()), ..Tets::default() },
+        charts: vec![Play::of("learned", learned.chart.clone())],
+        ..Params::default()
+    };
+    let document = Shown {
+        supple: 1,
+        name: &stem,
+        time: Time { end: 4.0 * learned.chart.cycle, fps: 24 },
+        asset: [Nothing {
+            name: &stem,
+            empty: true,
+            modifier: [Entry { kind: "procdef", params: &params }],
+        }],
+        output: Output { formats: ["glb"] },
+    };
+    let body = toml::to_string(&document).map_err(|e| Error::Body(e.to_string()))?;
+    let share = 100.0 * learned.explained;
+    Ok(format!(
+        "# Learned from a motion: fields and charts that explain {share:.1} % of its stretching. Directions, amplitude\n\
+         # and phase are attributes of {tets}; marks in `design` take their place. The body is held by nothing here.\n\n{body}"
+    ))
 }

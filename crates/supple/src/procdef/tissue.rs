@@ -281,7 +281,7 @@ fn add_touch(touch: &Touch, chart: &Sampled, index: usize, secs: f64, logs: &mut
 
 /// `eˣ − 1` for `|x| ≤ ln` [`MOST_STRETCH`]: exactly 0 at 0, within 2e-7.
 #[inline(always)]
-fn beyond_one(x: Wide) -> Wide {
+pub(super) fn beyond_one(x: Wide) -> Wide {
     let y = 0.25 * x;
     let mut sum = Wide::all(1.0 / 5040.0);
     for factor in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0] {

@@ -48,6 +48,16 @@ impl Wide {
         self.zip(other, |a, b| a / b)
     }
 
+    /// `self / other` where `other > least`, else 0, of numbers that are finite.
+    ///
+    /// A product with 0 or 1 in place of a choice: the compiler would make branches of that, and take the lanes apart.
+    #[inline(always)]
+    pub(super) fn over_above(self, other: Self, least: f32) -> Self {
+        let least = Self::all(least);
+        let mask = other.above(least, Self::all(1.0), Self::ZERO);
+        (self * mask).over(other.above(least, other, least))
+    }
+
     /// `yes` where `self > other`, else `no`; a NaN takes `no`.
     #[inline(always)]
     pub(super) fn above(self, other: Self, yes: Self, no: Self) -> Self {
@@ -58,11 +68,12 @@ impl Wide {
         out
     }
 
-    /// `1/√self` where that is a number, else 0.
+    /// `1/√self` where `self > least`, else 0.
     #[inline(always)]
     pub(super) fn inverse_root(self, least: f32) -> Self {
-        let root = self.map(|s| 1.0 / s.sqrt());
-        self.above(Self::all(least), root, Self::ZERO)
+        let least = Self::all(least);
+        let mask = self.above(least, Self::all(1.0), Self::ZERO);
+        mask.over(self.above(least, self, least).map(f32::sqrt))
     }
 }
 

@@ -69,6 +69,75 @@ pub enum Track {
     Scale(Vec<Vec3>),
     /// The morph weights of the node's mesh: as many numbers a key as it has targets.
     Weights(Vec<f32>),
+    /// The same, almost all of them zero: a baked take shows one target at a time.
+    SparseWeights(SparseWeights),
+}
+
+/// Numbers of which only some are not zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparseWeights {
+    count: usize,
+    /// Which numbers are not zero, rising.
+    indices: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl SparseWeights {
+    /// `count` numbers, zero but for those at `indices`; `None` if these do not rise or have not a value each.
+    #[must_use]
+    pub fn new(count: usize, indices: Vec<u32>, values: Vec<f32>) -> Option<Self> {
+        let rise = indices.windows(2).all(|w| w[0] < w[1]);
+        let fit = indices.last().is_none_or(|&last| (last as usize) < count);
+        (rise && fit && indices.len() == values.len()).then_some(Self { count, indices, values })
+    }
+
+    /// How many numbers there are, zeros among them.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// True if there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The number at an index.
+    #[must_use]
+    pub fn at(&self, index: usize) -> f32 {
+        let found = self.indices.binary_search_by(|i| (*i as usize).cmp(&index));
+        found.map_or(0.0, |at| self.values[at])
+    }
+
+    /// Those that are not zero, with their indices.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.indices.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Those in the rows of `width` numbers that are kept.
+    pub(crate) fn with_rows(&self, keep: &[bool], width: usize) -> Self {
+        let before = |row: usize| keep[..row].iter().filter(|kept| **kept).count();
+        let mut kept = Self { count: before(keep.len()) * width, ..Self::default() };
+        let mut last = (0, 0);
+        for (index, value) in self.iter() {
+            let row = index as usize / width;
+            if keep.get(row) == Some(&true) {
+                last = (row, last.1 + keep[last.0..row].iter().filter(|kept| **kept).count());
+                kept.indices.push((last.1 * width + index as usize % width) as u32);
+                kept.values.push(value);
+            }
+        }
+        kept
+    }
+
+    /// All of them, one after the other.
+    #[must_use]
+    pub fn to_dense(&self) -> Vec<f32> {
+        let mut all = vec![0.0; self.count];
+        self.iter().for_each(|(index, value)| all[index as usize] = value);
+        all
+    }
 }
 
 /// How a channel goes from one key to the next.
@@ -143,11 +212,11 @@ impl Channel {
             return Err(format!("key {} is not later than key {k}", k + 1));
         }
         let width = match &self.track {
-            Track::Weights(_) => rest.morph_weights[node].len(),
+            track if track.is_weights() => rest.morph_weights[node].len(),
             _ => 1,
         };
         let per_key = if self.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-        let (found, expected) = (self.track.len(), self.times.len() * width * per_key);
+        let (found, expected) = (self.track.value_count(), self.times.len() * width * per_key);
         if found != expected {
             return Err(format!("has {found} values where its keys need {expected}"));
         }
@@ -157,11 +226,11 @@ impl Channel {
     fn sample(&self, secs: f32, pose: &mut Pose) {
         let at = Moment::find(&self.times, secs, self.interpolation);
         let node = self.node as usize;
-        if let Track::Weights(values) = &self.track {
+        if self.track.is_weights() {
             let weights = &mut pose.morph_weights[node];
             let width = weights.len();
             for (k, weight) in weights.iter_mut().enumerate() {
-                *weight = at.value(|key, part| values[(at.row(key, part)) * width + k]);
+                *weight = at.value(|key, part| self.track.weight(at.row(key, part) * width + k));
             }
             return;
         }
@@ -170,7 +239,7 @@ impl Channel {
             Track::Translation(v) => translation = at.value(|key, part| v[at.row(key, part)]),
             Track::Scale(v) => scale = at.value(|key, part| v[at.row(key, part)]),
             Track::Rotation(v) => rotation = at.rotation(v),
-            Track::Weights(_) => {}
+            Track::Weights(_) | Track::SparseWeights(_) => {}
         }
         pose.locals[node] = Transform::Trs { translation, rotation, scale };
     }
@@ -178,11 +247,28 @@ impl Channel {
 
 impl Track {
     /// How many values, or weights, there are.
-    fn len(&self) -> usize {
+    #[must_use]
+    pub fn value_count(&self) -> usize {
         match self {
             Self::Translation(v) | Self::Scale(v) => v.len(),
             Self::Rotation(v) => v.len(),
             Self::Weights(v) => v.len(),
+            Self::SparseWeights(v) => v.len(),
+        }
+    }
+
+    /// Whether it moves weights, not the node.
+    #[must_use]
+    pub fn is_weights(&self) -> bool {
+        matches!(self, Self::Weights(_) | Self::SparseWeights(_))
+    }
+
+    /// The weight at an index; zero for other tracks.
+    fn weight(&self, index: usize) -> f32 {
+        match self {
+            Self::Weights(v) => v[index],
+            Self::SparseWeights(v) => v.at(index),
+            _ => 0.0,
         }
     }
 }
@@ -330,6 +416,39 @@ mod tests {
                 assert!(q.is_normalized(), "{q} is unit");
             }
         }
+    }
+
+    /// A baked take, dense and sparse, at and between its keys.
+    #[test]
+    fn sparse_weights_are_the_same_weights() {
+        let mut asset = one_node();
+        asset.nodes[0].morph_weights = vec![0.0; 3];
+        asset.nodes[0].mesh = Some(0);
+        asset.meshes = vec![crate::TriMesh {
+            morphs: vec![crate::mesh::MorphTarget::default(); 3],
+            ..crate::TriMesh::default()
+        }];
+        let sparse = SparseWeights::new(12, vec![3, 7, 11], vec![1.0, 0.5, 2.0]).unwrap();
+        let tracks = [Track::Weights(sparse.to_dense()), Track::SparseWeights(sparse)];
+        for interpolation in [Interpolation::Linear, Interpolation::Step] {
+            for secs in [-1.0, 0.0, 0.3, 1.0, 1.75, 2.5, 3.0, 9.0] {
+                let [dense, sparse] = tracks.clone().map(|track| {
+                    let times = vec![0.0, 1.0, 2.0, 3.0];
+                    let channel = Channel { node: 0, times, track, interpolation };
+                    let clip = Clip { name: String::new(), channels: vec![channel] };
+                    clip.check(&asset).unwrap();
+                    let mut pose = Pose::rest(&asset);
+                    clip.sample(secs, &mut pose);
+                    pose.morph_weights[0].clone()
+                });
+                assert_eq!(dense, sparse, "{secs} s");
+            }
+        }
+        let some = SparseWeights::new(12, vec![3, 7, 11], vec![1.0, 0.5, 2.0]).unwrap();
+        let rows = some.with_rows(&[true, true, false, true], 3).to_dense();
+        assert_eq!(rows, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+        assert_eq!(SparseWeights::new(4, vec![2, 1], vec![0.0; 2]), None, "falling");
+        assert_eq!(SparseWeights::new(4, vec![4], vec![1.0]), None, "beyond the end");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Place;
 use super::{Actor, Motion, Placement, Problem, Source};
-use crate::rig::collider::Shape;
+use crate::contact::collider::Shape;
 
 /// A collider of a scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -71,10 +71,26 @@ impl Formats for Texts<'_> {
     }
 }
 
+/// Bytes of the longest name.
+const LONGEST_NAME: usize = 100;
+
+/// What no file name may hold.
+fn is_unsafe(c: char) -> bool {
+    c.is_control() || "/\\:*?\"<>|".contains(c)
+}
+
+/// The name that the stem of a file gives, whatever the file is called.
+pub(super) fn name_of(stem: &str) -> String {
+    let mut name = stem.trim_start_matches('.').replace(is_unsafe, "_");
+    // Letters of other scripts take two to four bytes.
+    name.truncate(name.floor_char_boundary(LONGEST_NAME));
+    if name.is_empty() { "asset".to_owned() } else { name }
+}
+
 /// A name that is safe as a part of a file name.
 fn check_name(text: &str) -> Result<(), (String, String)> {
-    let bad = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
-    if text.is_empty() || text.len() > 100 || text.starts_with('.') || text.contains(bad) {
+    let is_long = text.len() > LONGEST_NAME;
+    if text.is_empty() || is_long || text.starts_with('.') || text.contains(is_unsafe) {
         let what = format!("'{}' cannot be a name", text.escape_debug());
         let fix = "use at most 100 letters, digits, spaces, - and _; it becomes a file name";
         return Err((what, fix.to_owned()));

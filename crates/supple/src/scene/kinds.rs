@@ -7,6 +7,7 @@ impl Default for Registry {
         Self::none()
             .with::<crate::blendshape::modifier::Blendshape>()
             .with::<crate::smoke::Smoke>()
+            .with::<crate::smoke::Walls>()
             .with::<crate::procdef::modifier::Procdef>()
     }
 }

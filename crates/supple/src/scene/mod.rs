@@ -111,12 +111,13 @@ pub use crate::modifier::{Ease, FlowEntry, Flows, Source, Tets, Track, Tracks, V
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use error::{Problem, SceneError};
-pub use folder::Folder;
+pub use folder::{Folder, Noted, OpenFlows};
 pub use modifier::Modifier;
+pub use modifier::open::Entry;
 pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
 pub use path::{PathError, PathKey, RigidPath};
 pub use placement::Placement;
-pub use starter::starter;
+pub use starter::{Starter, sample_of, starter, starter_for};
 
 /// The version of the format this library reads and writes.
 pub const VERSION: u32 = 1;
@@ -240,6 +241,10 @@ pub struct Actor {
     /// Where it stands, with all its motion.
     #[serde(default)]
     pub placement: Placement,
+    /// Where the same asset, moved and modified alike, stands once more. Each copy becomes an asset of its own: `name-2`,
+    /// `name-3`, …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<Placement>,
     /// How it moves before anything modifies it.
     #[serde(default)]
     pub motion: Motion,
@@ -261,13 +266,25 @@ impl Source {
             Self::Empty { .. } => "empty".to_owned(),
             Self::File { file } => {
                 let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-                stem.trim_start_matches('.').replace(|c| "/\\:*?\"<>|".contains(c), "_")
+                document::name_of(&stem)
             }
         }
     }
 }
 
 impl Actor {
+    /// It and its copies, each an asset of its own.
+    fn with_copies(mut self) -> Vec<Self> {
+        let copies = std::mem::take(&mut self.copies);
+        let copy = |(k, placement): (usize, Placement)| Self {
+            name: format!("{}-{k}", self.name),
+            placement,
+            ..self.clone()
+        };
+        let copies: Vec<Self> = (2..).zip(copies).map(copy).collect();
+        std::iter::once(self).chain(copies).collect()
+    }
+
     fn check(&self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
         if self.source == (Source::Empty { empty: false }) {
             let fix = "write true, or name a file or zoo model";
@@ -278,6 +295,9 @@ impl Actor {
             return Err(at.get("tets").wrong("an empty asset comes from nowhere", fix));
         }
         self.placement.check(at.get("placement"))?;
+        for (i, copy) in self.copies.iter().enumerate() {
+            copy.check(at.get("copies").entry(i))?;
+        }
         self.motion.check(at.get("motion"))?;
         let modifiers = self.modifiers.iter().enumerate();
         modifiers.into_iter().try_for_each(|(i, modifier)| {
@@ -358,6 +378,7 @@ impl Scene {
             source,
             tets: None,
             placement: Placement::default(),
+            copies: Vec::new(),
             motion: Motion::default(),
             contact: None,
             modifiers: Vec::new(),
@@ -458,6 +479,14 @@ impl Scene {
             }
             actor.check(registry, at)?;
             self.assets[i].name = name;
+        }
+        self.assets =
+            std::mem::take(&mut self.assets).into_iter().flat_map(Actor::with_copies).collect();
+        let mut names: Vec<&str> = self.assets.iter().map(|a| a.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|n| n[0] == n[1]) {
+            let what = format!("an asset and a copy of another are both called '{}'", twice[0]);
+            return Err(at.get("asset").wrong(&what, "rename the asset: name = \"…\""));
         }
         ColliderEntry::check_all(&mut self.colliders, &self.assets, at.get("collider"))?;
         self.camera.map_or(Ok(()), |camera| camera.check(at.get("camera")))

@@ -1,11 +1,14 @@
 //! A first scene for an asset, written for a person to edit.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::mem;
 use std::path::Path;
 
+use crate::asset::Material;
 use crate::mesh::measure::Bounds;
-use crate::rig::{Body, Skinning};
-use crate::secondary::{self, Params};
+use crate::rig::{Body, Clip, Skinning, Track};
+use crate::secondary::{self, Placed, Wishes};
 use crate::{Asset, Run};
 
 /// So many names are listed in a comment before the rest is only counted.
@@ -23,8 +26,56 @@ const HOP: [(f64, f32, f64); 7] = [
     (2.0, 0.0, 0.0),
 ];
 
-/// A scene document for an asset that lies beside it: its first clip if it has any, else a hop; flesh that
-/// jiggles ([`secondary::place`]); with its clips, skeleton and morph targets listed in comments.
+/// Rates at which clips are keyed, those of films first.
+const KEY_RATES: [f64; 9] = [24.0, 30.0, 25.0, 60.0, 50.0, 48.0, 40.0, 100.0, 120.0];
+/// A key lies on a frame if it is no farther from it than this, in frames.
+const ON_FRAME: f64 = 0.02;
+/// Springs of a loop swing for so long before the first frame, in whole rounds.
+const WARM_UP_SECS: f64 = 3.0;
+
+/// A scene for a person to edit, and what that person should know.
+#[derive(Clone, Debug, Default)]
+pub struct Starter {
+    /// The document.
+    pub text: String,
+    /// What gets no flesh and why, and the like.
+    pub notes: Vec<String>,
+}
+
+/// Vertices up to which all instances of meshes are looked at.
+const MOST_VERTICES: usize = 1 << 20;
+
+/// An asset in which meshes that nodes carry very often are carried by the first of them only, and how many
+/// instances that leaves out: enough to see what the body is like, in proportion to the file.
+#[must_use]
+pub fn sample_of(asset: &Asset) -> (Cow<'_, Asset>, usize) {
+    let vertices =
+        |mesh: u32| asset.meshes.get(mesh as usize).map_or(0, |mesh| mesh.positions.len());
+    let own: usize = (0..asset.meshes.len() as u32).map(vertices).sum();
+    let most = own.saturating_mul(2).max(MOST_VERTICES);
+    let placed = asset.nodes.iter().filter_map(|node| node.mesh).map(vertices);
+    if placed.fold(0, usize::saturating_add) <= most {
+        return (Cow::Borrowed(asset), 0);
+    }
+    let mut sample = asset.clone();
+    let (mut seen, mut total, mut left_out) = (vec![false; asset.meshes.len()], own, 0);
+    for node in &mut sample.nodes {
+        let Some(mesh) = node.mesh else { continue };
+        let is_first = !seen.get_mut(mesh as usize).is_some_and(|seen| mem::replace(seen, true));
+        if !is_first && total.saturating_add(vertices(mesh)) > most {
+            node.mesh = None;
+            left_out += 1;
+        } else if !is_first {
+            total += vertices(mesh);
+        }
+    }
+    (Cow::Owned(sample), left_out)
+}
+
+/// A scene document for an asset that lies beside it.
+///
+/// Its first clip if it has any, else a hop; flesh that jiggles ([`secondary::place`]); morph targets blended as
+/// [`blendshape`](crate::blendshape) does; with its clips, skeleton and morph targets listed in comments.
 ///
 /// ```
 /// use supple::{Asset, Run, TriMesh, scene};
@@ -35,6 +86,12 @@ const HOP: [(f64, f32, f64); 7] = [
 /// ```
 #[must_use]
 pub fn starter(asset_file: &str, asset: &Asset, run: &Run<'_>) -> String {
+    starter_for(asset_file, asset, 0, run).text
+}
+
+/// As [`starter`], with one of the asset's clips played; flesh suits all of them.
+#[must_use]
+pub fn starter_for(asset_file: &str, asset: &Asset, played: usize, run: &Run<'_>) -> Starter {
     let file = asset_file.strip_suffix(".gz").unwrap_or(asset_file);
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
     let safe = |c: char| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '_' };
@@ -42,24 +99,102 @@ pub fn starter(asset_file: &str, asset: &Asset, run: &Run<'_>) -> String {
     if name.trim().is_empty() {
         name = "scene".to_owned();
     }
-    let span = asset.clips.first().and_then(|c| c.span());
-    let secs = span.map_or(2.0, |(a, b)| f64::from((b - a).clamp(0.1, 600.0)));
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = write_head(&mut text, &name, secs);
-    let _ = write_asset(&mut text, asset_file, asset);
     let body = Body::from_asset(asset).ok();
-    let _ = write_motion(&mut text, asset, body.as_ref(), run);
-    let _ = write_modifiers(&mut text, asset);
+    let take = Take::of(asset, played, body.as_ref(), run);
+    let mut written = Starter::default();
+    let text = &mut written.text;
+    // Writing to a string cannot fail.
+    let _ = write_head(text, &name, &take);
+    let _ = write_asset(text, asset_file, asset);
+    let _ = write_motion(text, asset, &take, body.as_ref(), run);
+    let _ = write_modifiers(text, asset);
     if let Some(body) = &body {
-        let params = secondary::place(body, asset.clips.first(), run);
-        let _ = write_flesh(&mut text, &params);
+        let hard = hard_materials(asset);
+        let wishes = Wishes { clips: &asset.clips, played, hard: &hard };
+        let placed = secondary::place(body, &wishes, run);
+        let _ = write_flesh(text, &placed, &take);
+        written.notes = placed.notes;
     }
     text.push_str("\n[output]\nformats = [\"glb\"]          # also: usda, pc2, mdd, ply, obj\n");
-    text
+    written
 }
 
-fn write_head(text: &mut String, name: &str, secs: f64) -> std::fmt::Result {
+/// How long a scene is, and what is played in it.
+struct Take<'a> {
+    clip: Option<&'a Clip>,
+    secs: f64,
+    fps: f64,
+    /// Whether the clip ends where it began.
+    closes: bool,
+}
+
+impl<'a> Take<'a> {
+    fn of(asset: &'a Asset, played: usize, body: Option<&Body>, run: &Run<'_>) -> Self {
+        let clip = asset.clips.get(played);
+        let Some((first, last)) = clip.and_then(Clip::span) else {
+            return Self { clip, secs: 2.0, fps: 24.0, closes: false };
+        };
+        let secs = (f64::from(last) - f64::from(first)).clamp(0.1, 600.0);
+        let rate = clip.map_or(24.0, key_rate);
+        // The last frame is the last key.
+        let fps = (secs * rate).round().max(1.0) / secs;
+        let closes = body.zip(clip).is_some_and(|(b, c)| secondary::fitting::closes(b, c, run));
+        Self { clip, secs, fps, closes }
+    }
+
+    /// How long springs swing before the first frame: whole rounds of a loop, so that its last frame meets its
+    /// first.
+    fn warm_up(&self) -> f64 {
+        match self.closes {
+            true => ((WARM_UP_SECS / self.secs).ceil() * self.secs).min(60.0),
+            false => 1.0,
+        }
+    }
+}
+
+/// The rate at which a clip is keyed: the first at which all its keys are frames, else that of the middle of its
+/// intervals.
+fn key_rate(clip: &Clip) -> f64 {
+    let (first, _) = clip.span().unwrap_or_default();
+    let times = || clip.channels.iter().flat_map(|c| &c.times).map(|t| f64::from(t - first));
+    let fits = |rate: &f64| {
+        times().all(|t| (t * rate - (t * rate).round()).abs() <= ON_FRAME.max(1e-6 * t * rate))
+    };
+    if let Some(rate) = KEY_RATES.into_iter().find(fits) {
+        return rate;
+    }
+    let gaps = clip.channels.iter().flat_map(|c| c.times.windows(2)).map(|w| w[1] - w[0]);
+    let mut gaps: Vec<f32> = gaps.filter(|gap| *gap > 0.0).collect();
+    if gaps.is_empty() {
+        return KEY_RATES[0];
+    }
+    let at = gaps.len() / 2;
+    let (_, middle, _) = gaps.select_nth_unstable_by(at, f32::total_cmp);
+    (1.0 / f64::from(*middle)).clamp(24.0, 60.0)
+}
+
+/// Words in the names of materials that are no flesh.
+const HARD_WORDS: [&str; 22] = [
+    "metal", "steel", "iron", "armor", "armour", "helmet", "visor", "horn", "antler", "hoof",
+    "hooves", "claw", "beak", "tooth", "teeth", "bone", "glass", "gun", "sword", "weapon",
+    "shield", "plastic",
+];
+
+/// The numbers of materials that are metals, or called after what is hard.
+fn hard_materials(asset: &Asset) -> Vec<u32> {
+    let is_hard = |m: &Material| {
+        let name = m.name.to_lowercase();
+        HARD_WORDS.iter().any(|word| name.contains(word))
+    };
+    // Many files say metal of everything, by leaving it out.
+    let metals = asset.materials.iter().filter(|m| m.metallic >= 0.5).count();
+    let few = 2 * metals <= asset.materials.len();
+    let found = (0..).zip(&asset.materials);
+    found.filter(|(_, m)| is_hard(m) || (few && m.metallic >= 0.5)).map(|(i, _)| i).collect()
+}
+
+fn write_head(text: &mut String, name: &str, take: &Take<'_>) -> std::fmt::Result {
+    let Take { secs, fps, .. } = take;
     writeln!(
         text,
         "# A scene for Supple. Play it into files with: supple bake THIS_FILE -o FOLDER"
@@ -72,7 +207,8 @@ fn write_head(text: &mut String, name: &str, secs: f64) -> std::fmt::Result {
         "start = 0                   # s; any time may also be \"500 ms\", \"12 frames\""
     )?;
     writeln!(text, "end = {secs:?}")?;
-    writeln!(text, "fps = 24                    # how often the motion is looked at, not its speed")
+    let shown = if fps.fract() == 0.0 { format!("{fps}") } else { format!("{fps:?}") };
+    writeln!(text, "fps = {shown:<21} # how often the motion is looked at, not its speed")
 }
 
 fn write_asset(text: &mut String, file: &str, asset: &Asset) -> std::fmt::Result {
@@ -95,17 +231,19 @@ fn write_asset(text: &mut String, file: &str, asset: &Asset) -> std::fmt::Result
 fn write_motion(
     text: &mut String,
     asset: &Asset,
+    take: &Take<'_>,
     body: Option<&Body>,
     run: &Run<'_>,
 ) -> std::fmt::Result {
     writeln!(text, "\n[asset.motion]")?;
-    let Some(first) = asset.clips.first() else {
+    let Some(clip) = take.clip else {
         return write_hop(text, body, run);
     };
     writeln!(text, "kind = \"keyframes\"          # also: still, path")?;
-    let same = asset.clips.iter().filter(|c| c.name == first.name).count();
-    let by_name = !first.name.is_empty() && same == 1;
-    let choice = if by_name { quoted(&first.name) } else { "0".to_owned() };
+    let same = asset.clips.iter().filter(|c| c.name == clip.name).count();
+    let by_name = !clip.name.is_empty() && same == 1;
+    let number = asset.clips.iter().position(|c| std::ptr::eq(c, clip)).unwrap_or(0);
+    let choice = if by_name { quoted(&clip.name) } else { number.to_string() };
     writeln!(text, "clip = {choice}")?;
     for (i, clip) in asset.clips.iter().enumerate().take(LISTED) {
         let (from, to) = clip.span().unwrap_or_default();
@@ -119,7 +257,13 @@ fn write_motion(
         text,
         "skinning = \"linear\"         # or \"dual-quaternion\": twists keep their radius"
     )?;
-    writeln!(text, "repeat = \"loop\"             # or once, ping-pong")?;
+    match take.closes {
+        true => writeln!(text, "repeat = \"loop\"             # or once, ping-pong")?,
+        false => writeln!(
+            text,
+            "repeat = \"once\"             # it does not end where it begins; or loop, ping-pong"
+        )?,
+    }
     writeln!(text, "speed = 1")
 }
 
@@ -137,18 +281,30 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
         }
     }
     let Some(first) = names.first() else { return Ok(()) };
-    let first = if first.is_empty() { "0" } else { first };
     writeln!(text, "\n# Morph targets: {}", listed(names.iter().copied()))?;
-    writeln!(text, "# [[asset.modifier]]")?;
-    writeln!(text, "# kind = \"morph\"")?;
+    writeln!(text, "[[asset.modifier]]")?;
     writeln!(
         text,
-        "# weights = {{ {} = \"blend\" }}   # a number, or the name of a track",
+        "kind = \"blendshape\"         # what turns keeps its size; without it targets move along straight lines"
+    )?;
+    writeln!(
+        text,
+        "mode = \"springs\"            # or \"rotations\": faster, nearer to straight lines"
+    )?;
+    // Weights that a clip moves are played; else a track shows the first target.
+    let moves = asset.clips.first().is_some_and(|c| {
+        c.channels.iter().any(|channel| matches!(channel.track, Track::Weights(_)))
+    });
+    let sign = if moves { "# " } else { "" };
+    let first = if first.is_empty() { "0" } else { first };
+    writeln!(
+        text,
+        "{sign}morphs = {{ {} = \"blend\" }}   # a number, or the name of a track; others as the clip has them",
         quoted(first)
     )?;
-    writeln!(text, "# [track.blend]")?;
-    writeln!(text, "# interpolation = \"smooth\"")?;
-    writeln!(text, "# keys = [[0, 0], [1, 1]]     # [time, value]")
+    writeln!(text, "{sign}[track.blend]")?;
+    writeln!(text, "{sign}interpolation = \"smooth\"")?;
+    writeln!(text, "{sign}keys = [[0, 0], [1, 1], [2, 0]]     # [time, value]")
 }
 
 /// A body without a clip hops and turns, so that there is something to see.
@@ -174,7 +330,14 @@ fn write_hop(text: &mut String, body: Option<&Body>, run: &Run<'_>) -> std::fmt:
     writeln!(text, "]")
 }
 
-fn write_flesh(text: &mut String, params: &Params) -> std::fmt::Result {
+fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt::Result {
+    let params = &placed.params;
+    if !placed.notes.is_empty() {
+        writeln!(text)?;
+    }
+    for note in &placed.notes {
+        writeln!(text, "## {}", note.replace(char::is_control, " "))?;
+    }
     if params.sets.is_empty() {
         return Ok(());
     }
@@ -182,14 +345,38 @@ fn write_flesh(text: &mut String, params: &Params) -> std::fmt::Result {
         text,
         "\n# Flesh: masses on springs that lag behind the motion. Move, add and remove sets freely."
     )?;
+    if take.clip.is_some() {
+        writeln!(
+            text,
+            "# No clip of the file stretches a set by more than {:.2} radii; here flesh moves by {:.2} % of the size.",
+            placed.stretch,
+            100.0 * placed.moved_rel_bbox
+        )?;
+    }
     writeln!(text, "[[asset.modifier]]")?;
     writeln!(text, "kind = \"secondary\"")?;
+    writeln!(text, "amount = 1                  # less is calmer, 0 is nothing")?;
     writeln!(text, "preset = \"flesh\"            # also: fat, muscle, jelly, rubber")?;
     if let Some(stiffness) = params.stiffness {
         writeln!(
             text,
             "stiffness = {stiffness:<15} # N/m, of all springs; less is softer. The preset's if removed"
         )?;
+    }
+    writeln!(text, "max_stretch = {:<13} # radii; beyond it a stretch is cut", params.max_stretch)?;
+    let why = if take.closes { "whole rounds of the clip, so that the loop closes" } else { "s" };
+    writeln!(text, "warm_up = {:<17?} # {why}", take.warm_up())?;
+    if params.spare_rigid {
+        writeln!(
+            text,
+            "spare_rigid = true          # what one joint carries alone stays as it is"
+        )?;
+    }
+    if !params.hard.is_empty() {
+        writeln!(text, "hard = {:?}   # materials, by their numbers in the file", params.hard)?;
+    }
+    if let Some(height) = params.still_below {
+        writeln!(text, "still_below = {height:<13} # above the ground: feet stay")?;
     }
     writeln!(text, "# damping = 0.2             # 0 swings for ever, 1 does not overshoot")?;
     let down = params.gravity.y;

@@ -38,6 +38,7 @@ use super::regions::{Curves, Distances, Part, mean_edge};
 use crate::Run;
 use crate::field::smooth_distance::CurveDistance;
 use crate::field::{Between, Field, Flow, Generator, Influence, Motion, Phase, Tube};
+use crate::mesh::welding::Welding;
 use crate::pathline::{self, Direction};
 
 /// How often an automatic thickness grows by a half before it is given up.
@@ -361,6 +362,12 @@ impl BoundaryMap {
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// The same for the vertices whose places it was prepared for.
+    pub(super) fn spread(&mut self, welding: &Welding) {
+        self.rest = welding.spread(&self.rest);
+        self.parts = welding.spread(&self.parts);
     }
 
     /// Moves the vertices it was prepared for from where they were.

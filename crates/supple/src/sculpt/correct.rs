@@ -12,9 +12,9 @@
 use glam::Vec3;
 
 use crate::Run;
-use crate::mesh::adjacency::{coincident, renamed, topology};
 use crate::mesh::exact_volume::exact_volume;
 use crate::mesh::intersect::self_intersections;
+use crate::mesh::welding::is_closed;
 use crate::run::Cancelled;
 
 /// Corrections that are tried, each with more vertices held.
@@ -28,8 +28,7 @@ pub(super) fn restore_volume(
     mut freedom: Vec<f32>,
     run: &Run<'_>,
 ) -> Result<Option<String>, Cancelled> {
-    let joined = renamed(triangles, &coincident(positions));
-    if !topology(positions.len(), &joined, run).is_closed() {
+    if !is_closed(positions, triangles) {
         return Ok(Some("volume not corrected: the shape is open and has none".to_owned()));
     }
     let before = positions.to_vec();

@@ -63,6 +63,14 @@ pub enum Problem {
         /// Vertices there are.
         vertices: usize,
     },
+    /// Copies of a vertex came apart.
+    #[error(
+        "{edges} edges would open along the seams of the shape; weld it first (supple convert --weld 0)"
+    )]
+    Opened {
+        /// How many.
+        edges: usize,
+    },
     /// An edit whose motion is known in closed form or lives on the surface itself.
     #[error("a painted mask scales move, points and paint only; leave the mask out")]
     NoMask,

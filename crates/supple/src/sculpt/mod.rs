@@ -19,6 +19,9 @@
 //!
 //! A painted mask ([`Params::mask`]) says how much each vertex takes part in a move, points or a stroke.
 //!
+//! Vertices at the same position, which files split at seams, move as one
+//! ([`mesh::welding`](crate::mesh::welding)): edits see the surface as if it were whole.
+//!
 //! # Limits
 //!
 //! A field keeps volume, a mesh moved through it only up to the size of its triangles (of the order of
@@ -66,6 +69,7 @@ mod points;
 pub mod printed;
 mod refined;
 mod regions;
+mod seams;
 mod stamp;
 mod surface;
 mod tool;
@@ -362,7 +366,7 @@ fn apply_keeping(
     run: &Run<'_>,
 ) -> Result<Outcome, Error> {
     let rest = positions.to_vec();
-    match run.install(|| apply_all(target, positions, triangles, ops, params, run)) {
+    match run.install(|| seams::apply_welded(target, positions, triangles, ops, params, run)) {
         Ok((path, told)) => {
             let Report { steps, contacts, warnings, .. } = told;
             let measured = measure(&rest, positions, triangles, run);

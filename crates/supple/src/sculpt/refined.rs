@@ -2,7 +2,6 @@
 
 use super::path::{NotReversible, Stage};
 use super::{Error, OnContact, Op, Outcome, Params, apply, apply_keeping};
-use crate::mesh::adjacency::topology;
 use crate::mesh::bvh::Bvh;
 use crate::mesh::intersect::self_intersections;
 use crate::mesh::measure::Bounds;
@@ -10,6 +9,7 @@ use crate::mesh::refine::{self, Refined, refine};
 use crate::mesh::remesh::settle::{Merge, settle};
 use crate::mesh::remesh::{self, mean_edge};
 use crate::mesh::volume::volume;
+use crate::mesh::welding::is_closed;
 use crate::mesh::{TriMesh, Values};
 use crate::run::{Cancelled, Run};
 
@@ -29,6 +29,9 @@ pub enum RefineError {
     /// An edit cannot be carried out.
     #[error(transparent)]
     Edit(#[from] Error),
+    /// The shape was closed and would not be.
+    #[error("edges would open in a closed shape; weld it first (supple convert --weld 0)")]
+    Opened,
     /// New vertices could not be sent through the edits.
     #[error(transparent)]
     Refinement(#[from] refine::Error<NotReversible>),
@@ -46,13 +49,32 @@ impl From<Cancelled> for RefineError {
 /// spread evenly over the edited shape, and what became needlessly fine is merged: that, too, is a choice
 /// of points at rest, so that all vertices have gone through the edits.
 ///
-/// An edit along a curve or with a mask lives on the vertices it was made on: with one the mesh stays
-/// as fine as it is, and the report says so.
+/// An edit along a curve or with a mask lives on the vertices it was made on: with one the mesh stays as fine as
+/// it is, and the report says so. What intersects afterwards is for the caller to count
+/// ([`mesh::folding`](crate::mesh::folding)).
 ///
 /// # Errors
 ///
 /// [`RefineError::Edit`] names the edit and what is wrong with it.
 pub fn apply_refined(
+    mesh: &mut TriMesh,
+    ops: &[Op],
+    params: &Params,
+    fineness: &refine::Params,
+    run: &Run<'_>,
+) -> Result<Outcome, RefineError> {
+    // What is evened out must be whole: copies of a vertex would be merged and spread one by one.
+    let whole = if params.mask.is_empty() { remesh::seamless(mesh) } else { None };
+    let Some(mut whole) = whole else { return apply_to_whole(mesh, ops, params, fineness, run) };
+    let outcome = apply_to_whole(&mut whole, ops, params, fineness, run)?;
+    remesh::check_closed(mesh, &whole).map_err(|_open| RefineError::Opened)?;
+    remesh::shade_as(&mut whole, mesh, remesh::Params::default().feature_degrees, run);
+    *mesh = whole;
+    Ok(outcome)
+}
+
+/// As [`apply_refined`], on a mesh without copies of vertices.
+fn apply_to_whole(
     mesh: &mut TriMesh,
     ops: &[Op],
     params: &Params,
@@ -74,24 +96,22 @@ pub fn apply_refined(
         apply_keeping(volume, positions, triangles, ops, params, run).map(|done| (finer, done))
     };
     let is_watched = *params != quiet && ops.iter().any(Op::may_meet_itself);
-    let before = pairs_of(mesh, run)?.len();
-    let known = before + refined.intersections_added;
+    let known = pairs_of(mesh, run)?.len() + refined.intersections_added;
     let loss = may_lose(mesh, &refined, fineness, run);
     let (mut free, mut left) = (moved(&refined), LEFT);
     let mut settlings = 0;
-    let (added, (finer, mut outcome)) = loop {
+    let (finer, outcome) = loop {
         let settled = settled(mesh, &refined, &free, left * fineness.tolerance_rel_bbox, run)?;
         let at_rest = is_watched.then(|| settled.clone());
         let (finer, outcome) = edited(settled, &quiet)?;
         let pairs = pairs_of(&finer, run)?;
         let keeps_volume = outcome.report.volume_error().abs() <= loss;
         if pairs.len() <= known && keeps_volume {
-            let told = at_rest.map_or(Ok((finer, outcome)), |at_rest| edited(at_rest, params))?;
-            break (pairs.len().saturating_sub(before), told);
+            break at_rest.map_or(Ok((finer, outcome)), |at_rest| edited(at_rest, params))?;
         }
         settlings += 1;
         if settlings == SETTLINGS {
-            break (refined.intersections_added, edited(refined.mesh, params)?);
+            break edited(refined.mesh, params)?;
         }
         if pairs.len() > known {
             hold_near(&mut free, &refined, &finer, &pairs, run);
@@ -100,14 +120,6 @@ pub fn apply_refined(
             left *= LEFT;
         }
     };
-    if added > 0 {
-        let pairs = if added == 1 {
-            "pair of triangles intersects"
-        } else {
-            "pairs of triangles intersect"
-        };
-        outcome.report.warnings.push(format!("{added} {pairs} that did not"));
-    }
     *mesh = finer;
     Ok(outcome)
 }
@@ -128,8 +140,8 @@ fn pairs_of(mesh: &TriMesh, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Cancelled> {
 /// How much volume may be gained or lost once the mesh is evened out: as much again as splitting may. An
 /// open shape has none.
 fn may_lose(mesh: &TriMesh, refined: &Refined, fineness: &refine::Params, run: &Run<'_>) -> f64 {
-    let found = topology(mesh.positions.len(), &mesh.triangles, run);
-    let Some(share) = fineness.volume_rel.filter(|_| found.is_closed()) else {
+    let is_closed = is_closed(&mesh.positions, &mesh.triangles);
+    let Some(share) = fineness.volume_rel.filter(|_| is_closed) else {
         return f64::INFINITY;
     };
     let before = volume(&mesh.positions, &mesh.triangles, run);
@@ -203,8 +215,8 @@ pub fn refined(
     fineness: &refine::Params,
     run: &Run<'_>,
 ) -> Result<TriMesh, RefineError> {
-    let refined = split(mesh, ops, &Params::default(), fineness, run)?;
-    Ok(refined.map_or_else(|| mesh.clone(), |refined| refined.mesh))
+    let split = split(mesh, ops, &Params::default(), fineness, run)?;
+    Ok(split.map_or_else(|| mesh.clone(), |refined| refined.mesh))
 }
 
 /// Refines for the edits, unless one of them lives on the vertices.
@@ -215,13 +227,16 @@ fn split(
     fineness: &refine::Params,
     run: &Run<'_>,
 ) -> Result<Option<Refined>, RefineError> {
-    let mut trial = mesh.positions.clone();
-    let path = apply(&mut trial, &mesh.triangles, ops, &unwatched(params), run)?.path;
-    let is_stored = |stage: &Stage| matches!(stage, Stage::Stored(_));
-    if path.stages.iter().any(is_stored) || mesh.triangles.is_empty() {
+    if !params.mask.is_empty() || mesh.triangles.is_empty() {
         return Ok(None);
     }
-    let replay = |points: &TriMesh| {
+    let params = unwatched(params);
+    let mut trial = mesh.positions.clone();
+    let path = apply(&mut trial, &mesh.triangles, ops, &params, run)?.path;
+    if path.stages.iter().any(|stage| matches!(stage, Stage::Stored(_))) {
+        return Ok(None);
+    }
+    let replay = |points: &TriMesh| -> Result<_, NotReversible> {
         let mut moved = points.positions.clone();
         path.replay(&mut moved, &params.integration, run)?;
         Ok(vec![moved])
@@ -231,6 +246,8 @@ fn split(
 
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::*;
     use crate::sculpt::Twist;
     use crate::zoo;
@@ -241,13 +258,7 @@ mod tests {
     }
 
     fn twist() -> [Op; 1] {
-        [Op::Twist(Twist {
-            axis: glam::Vec3::X,
-            degrees: 120.0,
-            from: 0.0,
-            to: 2.0,
-            ..Twist::default()
-        })]
+        [Op::Twist(Twist { axis: Vec3::X, degrees: 120.0, from: 0.0, to: 2.0, ..Twist::default() })]
     }
 
     /// Merging takes triangles away, not volume; what no edit moves has the vertices it had.

@@ -40,6 +40,8 @@ pub(super) struct Root {
     /// The bone's matrix in the rest pose, placed.
     rest: Mat4,
     radius: f64,
+    /// How far each morph target takes the anchor at weight one, in bind space; those that do not are left out.
+    morphs: Vec<(usize, DVec3)>,
     pub(super) spring: Spring,
     pub(super) stretches: bool,
     pub(super) turns: bool,
@@ -106,6 +108,8 @@ pub struct Report {
     pub culled: u32,
     /// Mean of the stretches over their radii.
     pub mean_stretch: f64,
+    /// The largest of them, as far as it is shown.
+    pub most_stretch: f64,
     /// Volume divided by the volume before this deformation, minus one, where it was measured.
     pub volume_change: Option<f64>,
 }
@@ -136,6 +140,7 @@ impl Flesh {
                 unrest,
                 rest: placed(placement, &rest[bone]),
                 radius: set.radius,
+                morphs: Vec::new(),
                 spring: spring(set, params, largest),
                 stretches: set.lag != Lag::Turn,
                 turns: set.lag != Lag::Stretch,
@@ -143,12 +148,13 @@ impl Flesh {
                 is_local: set.radius < params.local_below.unwrap_or(0.5 * largest),
             });
         }
+        follow_morphs(body, params, &rest, &mut roots);
         let mut has_sets = vec![false; body.joints.len()];
         for &joint in roots.iter().flat_map(|r| &r.segments) {
             has_sets[joint] = true;
         }
         Ok(Self {
-            layout: Layout::new(body, &has_sets, paint(body, params)?),
+            layout: Layout::new(body, &has_sets, shares(body, params)?.as_deref()),
             roots,
             joints: body.joints.len(),
             gravity: params.gravity,
@@ -187,8 +193,49 @@ impl Flesh {
     /// If there is not a matrix for each joint.
     #[must_use]
     pub fn begin(&self, joints: &[Mat4]) -> State {
+        self.begin_at(joints, &[])
+    }
+
+    /// All masses at rest on their anchors, where a deformation of the body takes them (see [`Step::shifts`]).
+    ///
+    /// # Panics
+    ///
+    /// If there is not a matrix for each joint.
+    #[must_use]
+    pub fn begin_at(&self, joints: &[Mat4], shifts: &[DVec3]) -> State {
         assert_eq!(joints.len(), self.joints, "a matrix for each joint");
-        State { swings: self.roots.iter().map(|r| Swing::begin(r, joints)).collect() }
+        let shift = |i: usize| shifts.get(i).copied().unwrap_or_default();
+        let begin = |(i, root)| Swing::begin(root, joints, shift(i));
+        State { swings: self.roots.iter().enumerate().map(begin).collect() }
+    }
+
+    /// How far a deformation of the body takes each anchor from where the bone carries it: morph targets with
+    /// these weights, then `edits` of points of the world. Empty if neither moves any.
+    ///
+    /// # Panics
+    ///
+    /// If there is not a matrix for each joint.
+    #[must_use]
+    pub fn shifts(
+        &self,
+        joints: &[Mat4],
+        morph_weights: &[f32],
+        edits: impl FnOnce(&mut [Vec3]),
+    ) -> Vec<DVec3> {
+        assert_eq!(joints.len(), self.joints, "a matrix for each joint");
+        let morphed = |root: &Root| -> DVec3 {
+            let weight = |m: usize| f64::from(morph_weights.get(m).copied().unwrap_or(0.0));
+            let bound: DVec3 = root.morphs.iter().map(|&(m, way)| weight(m) * way).sum();
+            joints[root.bone].as_dmat4().transform_vector3(bound)
+        };
+        let by_morphs: Vec<DVec3> = self.roots.iter().map(morphed).collect();
+        let before: Vec<Vec3> = (self.roots.iter().zip(&by_morphs))
+            .map(|(root, shift)| (root.anchor(joints) + shift).as_vec3())
+            .collect();
+        let mut after = before.clone();
+        edits(&mut after);
+        let ways = before.iter().zip(&after).map(|(a, b)| (*b - *a).as_dvec3());
+        by_morphs.iter().zip(ways).map(|(shift, way)| shift + way).collect()
     }
 
     /// Advances the masses while the joints go straight to where the step ends.
@@ -200,7 +247,8 @@ impl Flesh {
         assert_eq!(step.joints.len(), self.joints, "a matrix for each joint");
         for (i, (swing, root)) in state.swings.iter_mut().zip(&self.roots).enumerate() {
             let hand = step.hands.get(i).copied().flatten();
-            swing.step(self, root, hand, step);
+            let shift = step.shifts.get(i).copied().unwrap_or_default();
+            swing.step(self, root, (hand, shift), step);
         }
     }
 
@@ -239,8 +287,9 @@ impl Flesh {
         let mut fields = Fields { sets: Vec::new(), felt: vec![Default::default(); self.joints] };
         for (root, swing) in self.roots.iter().zip(&state.swings) {
             let (set, was_clamped) = self.pose(root, swing, frame);
-            report.mean_stretch +=
-                f64::from(set.stretch.norm() / set.radius) / self.roots.len() as f64;
+            let stretch = f64::from(set.stretch.norm() / set.radius);
+            report.mean_stretch += stretch / self.roots.len() as f64;
+            report.most_stretch = report.most_stretch.max(stretch);
             if was_clamped {
                 report.clamped.push(root.name.clone());
             }
@@ -395,6 +444,51 @@ fn segments(body: &Body, set: &Set, bone: usize, name: &str) -> Result<Vec<usize
             joints
         }
     })
+}
+
+/// Lets anchors follow the morph targets: as far as these move the flesh around them, on the mean.
+fn follow_morphs(body: &Body, params: &Params, rest: &[Mat4], roots: &mut [Root]) {
+    if body.morphs.is_empty() {
+        return;
+    }
+    let Some(weights) = &body.mesh.skin_weights else { return };
+    for (root, set) in roots.iter_mut().zip(&params.sets) {
+        let near = |v: usize| {
+            let own = weights.of(v).filter(|(j, _)| root.segments.contains(&usize::from(*j)));
+            let own: f64 = own.map(|(_, w)| f64::from(w)).sum();
+            let at = rest[root.bone].transform_point3(body.mesh.positions[v]).as_dvec3();
+            let fade = (1.0 - at.distance_squared(set.anchor) / set.radius.powi(2)).max(0.0);
+            own * fade * fade
+        };
+        let shares: Vec<f64> = (0..body.mesh.positions.len()).map(near).collect();
+        let all: f64 = shares.iter().sum();
+        for (number, morph) in body.morphs.iter().enumerate().filter(|_| all > 0.0) {
+            let start = morph.vertices.start as usize;
+            let moved = morph.positions.iter().zip(&shares[start..]);
+            let way = moved.map(|(d, share)| *share * d.as_dvec3()).sum::<DVec3>() / all;
+            if way != DVec3::ZERO && way.is_finite() {
+                root.morphs.push((number, way));
+            }
+        }
+    }
+}
+
+/// How much of the effect each vertex takes: as painted, nothing on what is hard and near the ground. Copies of a
+/// vertex take as much as the least of them. `None` if all take all of it.
+fn shares(body: &Body, params: &Params) -> Result<Option<Vec<f32>>, Error> {
+    let painted = paint(body, params)?;
+    let hard = super::hardness::hard(body, params);
+    let ground = super::hardness::near_ground(body, params);
+    if painted.is_none() && hard.is_none() && ground.is_none() {
+        return Ok(None);
+    }
+    let share = |v: usize| {
+        let [hard, ground] = [&hard, &ground].map(|s| s.as_ref().map_or(1.0, |s| s[v]));
+        painted.map_or(1.0, |s| s[v]) * hard * ground
+    };
+    let all: Vec<f32> = (0..body.mesh.positions.len()).map(share).collect();
+    let welding = body.welding();
+    Ok(Some(welding.spread(&welding.gather_least(&all))))
 }
 
 fn paint<'a>(body: &'a Body, params: &Params) -> Result<Option<&'a [f32]>, Error> {

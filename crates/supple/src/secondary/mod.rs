@@ -63,7 +63,7 @@
 //! let rest = vec![Mat4::IDENTITY];
 //! let mut state = flesh.begin(&rest);
 //! let jump = vec![Mat4::from_translation(0.1 * Vec3::X)];
-//! flesh.step(&mut state, &Step { joints: &jump, hands: &[], dt_secs: 1.0 / 120.0 });
+//! flesh.step(&mut state, &Step { joints: &jump, hands: &[], shifts: &[], dt_secs: 1.0 / 120.0 });
 //! let mut positions: Vec<Vec3> = body.mesh.positions.iter().map(|x| x + 0.1 * Vec3::X).collect();
 //! let frame = Frame { joints: &jump, eye: None, amount: 1.0 };
 //! let report = flesh.deform(&state, &frame, &mut positions, &Run::default());
@@ -72,7 +72,9 @@
 //! ```
 
 mod field;
+pub mod fitting;
 mod flesh;
+mod hardness;
 mod kernel;
 mod layout;
 pub mod placement;
@@ -83,7 +85,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use flesh::{Error, Flesh, Frame, Report};
-pub use placement::place;
+pub use placement::{Placed, Wishes, place};
 pub use state::{State, Step, Swing, Turning};
 
 /// A material: how a mass of one swings and how soon it comes to rest.
@@ -175,6 +177,16 @@ pub struct Params {
     /// 1. Default: none, everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paint: Option<String>,
+    /// Whether pieces that one joint carries alone (armour, antlers, a gun) stay as they are. Default: no.
+    pub spare_rigid: bool,
+    /// Numbers of the file's materials, from 0, whose surface stays as it is. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hard: Vec<u32>,
+    /// Height above the lowest point of the rest pose up to which nothing moves, so that feet stay; it fades
+    /// out over as much again. In the asset's own units. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0), extend("unit" = "m"))]
+    pub still_below: Option<f64>,
     /// The sets.
     #[serde(rename = "set")]
     pub sets: Vec<Set>,
@@ -192,6 +204,9 @@ impl Default for Params {
             max_turn: 120.0,
             detail: 0.0,
             paint: None,
+            spare_rigid: false,
+            hard: Vec::new(),
+            still_below: None,
             sets: Vec::new(),
         }
     }

@@ -40,6 +40,9 @@ pub struct Step<'a> {
     /// For each set, how far from its anchor a hand holds the mass; `None`, or nothing at all, leaves it
     /// to its spring.
     pub hands: &'a [Option<DVec3>],
+    /// For each set, how far morph targets and edits of the body take its anchor from where the bone carries it
+    /// ([`Flesh::shifts`]); nothing at all if there are none.
+    pub shifts: &'a [DVec3],
     /// How long it takes.
     pub dt_secs: f64,
 }
@@ -55,21 +58,21 @@ impl State {
 
 impl Swing {
     /// At rest on its anchor.
-    pub(super) fn begin(root: &Root, joints: &[Mat4]) -> Self {
+    pub(super) fn begin(root: &Root, joints: &[Mat4], shift: DVec3) -> Self {
         let turning = root
             .turns
             .then(|| Turning { angle: Mass::at_rest(DVec3::ZERO), frame: root.frame(joints) });
-        Self { mass: Mass::at_rest(root.anchor(joints)), turning }
+        Self { mass: Mass::at_rest(root.anchor(joints) + shift), turning }
     }
 
     pub(super) fn step(
         &mut self,
         flesh: &Flesh,
         root: &Root,
-        hand: Option<DVec3>,
+        (hand, shift): (Option<DVec3>, DVec3),
         step: &Step<'_>,
     ) {
-        let (anchor, frame) = (root.anchor(step.joints), root.frame(step.joints));
+        let (anchor, frame) = (root.anchor(step.joints) + shift, root.frame(step.joints));
         // The spring is loaded with the weight it has in the rest pose, which turns with the bone.
         let gravity = flesh.gravity - frame * flesh.gravity;
         match hand {

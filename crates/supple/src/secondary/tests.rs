@@ -270,7 +270,10 @@ fn nothing_moves_without_motion_to_the_bit() {
     let mut state = flesh.begin(&joints);
     let start = state.clone();
     for _ in 0..200 {
-        flesh.step(&mut state, &Step { joints: &joints, hands: &[], dt_secs: 1.0 / 120.0 });
+        flesh.step(
+            &mut state,
+            &Step { joints: &joints, hands: &[], shifts: &[], dt_secs: 1.0 / 120.0 },
+        );
     }
     assert_eq!(state, start, "a body at rest stays at rest");
     let posed = body.skin(body.rest_pose(), &joints, Skinning::Linear, &Run::default());
@@ -302,7 +305,7 @@ fn one_long_step_equals_many_short_ones() {
                 let turn = Quat::from_rotation_z(0.6 * s);
                 let joints = [Mat4::from_rotation_translation(turn, s * Vec3::new(0.3, 0.1, -0.2))];
                 let dt_secs = 1.0 / 24.0 / f64::from(steps);
-                flesh.step(&mut state, &Step { joints: &joints, hands: &[], dt_secs });
+                flesh.step(&mut state, &Step { joints: &joints, hands: &[], shifts: &[], dt_secs });
             }
             state.swings[0]
         };
@@ -331,7 +334,10 @@ fn energy_never_grows_without_input() {
         };
         let mut last = energy(&state);
         for _ in 0..600 {
-            flesh.step(&mut state, &Step { joints: &rest, hands: &[], dt_secs: 1.0 / 120.0 });
+            flesh.step(
+                &mut state,
+                &Step { joints: &rest, hands: &[], shifts: &[], dt_secs: 1.0 / 120.0 },
+            );
             assert!(energy(&state) <= last * (1.0 + 1e-12), "{preset:?}");
             last = energy(&state);
         }
@@ -354,7 +360,7 @@ fn no_stiffness_mass_or_step_makes_a_nan() {
                 let far = if k % 2 == 0 { 100.0 } else { -100.0 };
                 let turn = Quat::from_rotation_x(far);
                 let joints = [Mat4::from_rotation_translation(turn, Vec3::splat(far))];
-                flesh.step(&mut state, &Step { joints: &joints, hands: &[], dt_secs });
+                flesh.step(&mut state, &Step { joints: &joints, hands: &[], shifts: &[], dt_secs });
                 assert!(state.is_finite(), "k {stiffness} m {mass} dt {dt_secs}");
                 let mut positions: Vec<Vec3> =
                     body.mesh.positions.iter().map(|x| joints[0].transform_point3(*x)).collect();
@@ -499,7 +505,10 @@ fn a_turned_body_sags_and_a_lifted_one_does_not() {
     let hang = |joint: Mat4| {
         let mut state = flesh.begin(&[joint]);
         for _ in 0..100 {
-            flesh.step(&mut state, &Step { joints: &[joint], hands: &[], dt_secs: 1.0 });
+            flesh.step(
+                &mut state,
+                &Step { joints: &[joint], hands: &[], shifts: &[], dt_secs: 1.0 },
+            );
         }
         state.swings[0].mass.position - state.swings[0].mass.anchor
     };
@@ -519,13 +528,19 @@ fn a_hand_holds_and_lets_go() {
     let mut state = flesh.begin(&rest);
     for k in 1..=60 {
         let hand = [Some(f64::from(k) / 60.0 * DVec3::X)];
-        flesh.step(&mut state, &Step { joints: &rest, hands: &hand, dt_secs: 1.0 / 120.0 });
+        flesh.step(
+            &mut state,
+            &Step { joints: &rest, hands: &hand, shifts: &[], dt_secs: 1.0 / 120.0 },
+        );
         let mass = state.swings[0].mass;
         assert!(mass.position.distance(hand[0].unwrap()) < 1e-12, "held");
     }
     assert!((state.swings[0].mass.velocity - 2.0 * DVec3::X).length() < 1e-9, "the hand's speed");
     for _ in 0..1200 {
-        flesh.step(&mut state, &Step { joints: &rest, hands: &[], dt_secs: 1.0 / 120.0 });
+        flesh.step(
+            &mut state,
+            &Step { joints: &rest, hands: &[], shifts: &[], dt_secs: 1.0 / 120.0 },
+        );
     }
     assert!(state.swings[0].mass.position.length() < 1e-6, "back to rest");
 }

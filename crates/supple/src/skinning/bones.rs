@@ -43,6 +43,12 @@ impl Bone {
         nearest.unwrap_or(x - self.at)
     }
 
+    /// The way from the joint to the mean of its children; `None` at a leaf.
+    pub(super) fn along(&self) -> Option<DVec3> {
+        let sum: DVec3 = self.ends.iter().sum();
+        (!self.ends.is_empty()).then(|| sum / self.ends.len() as f64 - self.at)
+    }
+
     /// From the space in which the skeleton is bound to where the bone carries it.
     pub(super) fn matrix(&self, matrices: &[Mat4]) -> DMat4 {
         matrices[self.joint as usize].as_dmat4() * self.to_joint
@@ -198,17 +204,30 @@ impl Bones {
             }
         }
         self.join_roots(&self.loads(body));
+        self.relink();
+    }
+
+    /// Levels and segments, from the parents.
+    pub(super) fn relink(&mut self) {
+        self.bones.iter_mut().for_each(|b| b.ends.clear());
         for i in 0..self.bones.len() {
-            let mut above = self.bones[i].parent;
-            while let Some(bone) = above {
-                self.bones[i].level += 1;
-                above = self.bones[bone as usize].parent;
-            }
+            self.bones[i].level = self.above(i as u32).count() as u32;
             if let Some(parent) = self.bones[i].parent {
                 let at = self.bones[i].at;
                 self.bones[parent as usize].ends.push(at);
             }
         }
+    }
+
+    /// The bones above one, nearest first.
+    pub(super) fn above(&self, bone: u32) -> impl Iterator<Item = u32> + '_ {
+        let parent = |b: u32| self.bones[b as usize].parent;
+        std::iter::successors(parent(bone), move |&b| parent(b))
+    }
+
+    /// Whether a bone is another one or below it.
+    pub(super) fn is_under(&self, bone: u32, other: u32) -> bool {
+        bone == other || self.above(bone).any(|b| b == other)
     }
 
     /// The summed weights of the vertices under each root.
@@ -225,11 +244,8 @@ impl Bones {
         loads
     }
 
-    fn root(&self, mut bone: u32) -> u32 {
-        while let Some(parent) = self.bones[bone as usize].parent {
-            bone = parent;
-        }
-        bone
+    pub(super) fn root(&self, bone: u32) -> u32 {
+        self.above(bone).last().unwrap_or(bone)
     }
 
     fn join_roots(&mut self, loads: &[f64]) {

@@ -14,7 +14,7 @@ const NO_STRETCH: f64 = 1e-5;
 pub(super) struct Motion {
     /// The joint where the parent carries it, and where the bone itself is.
     pub(super) from: DVec3,
-    to: DVec3,
+    pub(super) to: DVec3,
     stretch: Option<DMat3>,
     /// A stretch too small to be meant: what rounding the matrices cost.
     pub(super) noise: f64,
@@ -67,6 +67,12 @@ impl Motion {
         let off = |s: DMat3| (s - DMat3::IDENTITY).to_cols_array().iter().map(|x| x.abs()).sum();
         let stretch: f64 = self.stretch.map_or(0.0, off);
         self.from.distance_to(self.to) + reach * (self.angle + stretch)
+    }
+
+    /// Its stretch and its move alone, about the joint.
+    pub(super) fn without_turn(&self) -> DMat4 {
+        let stretch = DMat4::from_mat3(self.stretch.unwrap_or(DMat3::IDENTITY));
+        DMat4::from_translation(self.to) * stretch * DMat4::from_translation(-self.from)
     }
 
     /// Whether it scales or shears.

@@ -95,12 +95,11 @@ impl<'a> Paint<'a> {
         self.painted_parts = body.parts.iter().map(painted).collect();
     }
 
-    /// How freely a vertex of a part moves for a bone of which it has the subtree weight `w`.
-    pub(super) fn freedom(&self, bone: u32, part: usize, vertex: u32, w: f64) -> f64 {
+    /// How freely a vertex of a part moves for a bone that would let it by `automatic` if nothing were painted.
+    pub(super) fn freedom(&self, bone: u32, part: usize, vertex: u32, automatic: f64) -> f64 {
         if let Some((_, values)) = self.own.iter().find(|own| own.0 == bone) {
             return f64::from(values[vertex as usize]);
         }
-        let automatic = w * (1.0 - w);
         match self.common {
             Some(values) if self.painted_parts[part] => {
                 automatic * f64::from(values[vertex as usize])

@@ -131,7 +131,8 @@ pub(super) fn pieces(body: &Body, bones: &Bones, run: &Run<'_>) -> Vec<Piece> {
     pieces
 }
 
-fn part_of(body: &Body, vertex: u32) -> u32 {
+/// The part of the body a vertex is in.
+pub(super) fn part_of(body: &Body, vertex: u32) -> u32 {
     body.parts.partition_point(|p| p.vertices.end <= vertex) as u32
 }
 

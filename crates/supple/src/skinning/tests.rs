@@ -1,4 +1,6 @@
-use glam::{DQuat, Quat, Vec3};
+//! The closed form.
+
+use glam::{DQuat, DVec3, Quat, Vec3};
 
 use super::*;
 use crate::mesh::intersect::self_intersections;
@@ -8,19 +10,23 @@ use crate::{Asset, zoo};
 
 const BOTH: [Skinning; 2] = [Skinning::Linear, Skinning::DualQuaternion];
 
-fn model(name: &str, triangles: usize) -> Asset {
+pub(super) fn model(name: &str, triangles: usize) -> Asset {
     let size = zoo::Size { triangles: Some(triangles) };
     zoo::build(name, &size, &Run::default()).unwrap()
 }
 
 fn bound(asset: &Asset) -> (Body, Solver) {
     let body = Body::from_asset(asset).unwrap();
-    let solver = Solver::new(&body, &Params::default(), &Run::default()).unwrap();
+    let solver = Solver::new(&body, &closed_form(), &Run::default()).unwrap();
     (body, solver)
 }
 
+fn closed_form() -> Params {
+    Params { method: Method::ClosedForm, ..Params::default() }
+}
+
 /// The rest pose with some nodes turned.
-fn turned(body: &Body, turns: &[(usize, Quat)]) -> Pose {
+pub(super) fn turned(body: &Body, turns: &[(usize, Quat)]) -> Pose {
     let mut pose = body.rest_pose().clone();
     for &(node, by) in turns {
         if let Transform::Trs { rotation, .. } = &mut pose.locals[node] {
@@ -30,7 +36,7 @@ fn turned(body: &Body, turns: &[(usize, Quat)]) -> Pose {
     pose
 }
 
-fn about_z(degrees: f32) -> Quat {
+pub(super) fn about_z(degrees: f32) -> Quat {
     Quat::from_rotation_z(degrees.to_radians())
 }
 
@@ -182,7 +188,7 @@ fn nothing_jumps_at_the_steps() {
 }
 
 /// Numbers from −1 to 1 that look random.
-fn numbers(seed: u64) -> impl FnMut() -> f32 {
+pub(super) fn numbers(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed;
     move || {
         state =
@@ -225,7 +231,7 @@ fn same_bits_for_any_thread_count() {
     for threads in [2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let run = Run { threads: Some(&pool), ..Run::default() };
-        let solver = Solver::new(&body, &Params::default(), &run).unwrap();
+        let solver = Solver::new(&body, &closed_form(), &run).unwrap();
         let skinned = solver.pose(&body, &pose, &body.matrices(&pose), Skinning::Linear, &run);
         assert_eq!(skinned.unwrap(), serial, "{threads} threads");
     }

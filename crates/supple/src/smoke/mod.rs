@@ -6,9 +6,10 @@
 //!
 //! # Method
 //!
-//! An [`Emitter`] grows a [`Ring`] of columns; a [`Streak`] is both. Every `dt` of the flow's time all columns are carried on by Runge–Kutta
-//! steps ([`crate::flow`]), then a column is put on the seeds: a new one, or the oldest. [`Streak::surface`] is the
-//! mesh with its opacity at that moment or a part of a step later, where a strip at the seeds is still growing.
+//! An [`Emitter`] grows a [`Ring`] of columns; a [`Streak`] is both. Every `dt` of the flow's time all columns are carried
+//! on by Runge–Kutta steps ([`crate::flow`]), then a column is put on the seeds: a new one, or the oldest.
+//! [`Streak::surface`] is the mesh with its opacity at that moment or a part of a step later, where a strip at the
+//! seeds is still growing. Time, path and stream surfaces are grown otherwise ([`Growth`]) and shown alike.
 //!
 //! # Limits
 //!
@@ -36,11 +37,12 @@
 //!     smoke.step(&flow, &run)?;
 //! }
 //! let surface = smoke.surface(&flow, 0.0, &run)?;
-//! assert_eq!(surface.mesh.positions.len(), 11 * 11);
+//! assert_eq!(surface.into_mesh().positions.len(), 11 * 11);
 //! # Ok::<(), supple::smoke::Error>(())
 //! ```
 
 pub mod choose;
+mod grow;
 mod modifier;
 pub mod opacity;
 mod ring;
@@ -48,35 +50,48 @@ mod seed;
 pub mod style;
 mod surface;
 pub mod tufts;
+pub mod walls;
 
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::modifier::{Smoke, SmokeParams};
+pub use self::grow::Growth;
+pub use self::modifier::{SeedKey, Smoke, SmokeParams};
 pub use self::opacity::Opacity;
 pub use self::ring::Ring;
-pub use self::seed::{BadSeed, SeedLine, Seeds, resample};
+pub use self::seed::{BadSeed, SeedLine, Seeds, patch, resample};
 pub use self::surface::{ALPHA, Surface};
+pub use self::walls::Walls;
 use crate::Run;
 use crate::flow::{Flow, Unreadable};
 
-/// What a streak surface is made of.
+/// What a surface is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
+    /// How it grows.
+    pub growth: Growth,
     /// Columns in the ring: a column lives for `columns` × `dt`.
     pub columns: usize,
-    /// Vertices in a column.
+    /// Vertices in a column of one part.
     pub rows: usize,
     /// Time between releases, in the flow's units; negative runs backwards. Cells are square where it is the spacing
     /// of the rows over the speed of the flow.
     pub dt: f64,
     /// When the first column is released, on the flow's clock.
     pub start: f64,
-    /// Where columns are released; several are keys of one line over time.
+    /// Where columns are released; several are keys of one line over time. Of a time surface, one with four corners.
     pub seeds: Vec<SeedLine>,
+    /// Other lines that belong to every column, with nothing between them.
+    pub parts: Vec<Vec<[f64; 3]>>,
+    /// Rows of a nozzle and the gap after it, of which it is the first half; 0 for none.
+    pub nozzle: usize,
+    /// Time after which time and path surfaces begin anew; `None` is never.
+    pub inject: Option<f64>,
+    /// What the third coordinate is multiplied with in the mesh.
+    pub vertical_scale: f64,
     /// How the terms of the opacity are weighed.
     pub opacity: Opacity,
 }
@@ -84,11 +99,16 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
+            growth: Growth::Streak,
             columns: 200,
             rows: 60,
             dt: 0.05,
             start: 0.0,
             seeds: Vec::new(),
+            parts: Vec::new(),
+            nozzle: 0,
+            inject: None,
+            vertical_scale: 1.0,
             opacity: Opacity::default(),
         }
     }
@@ -119,6 +139,18 @@ pub enum Error {
         /// What was asked for.
         dt: f64,
     },
+    /// Nothing is ever injected.
+    #[error("the time after which a surface begins anew must be finite and positive, not {inject}")]
+    Inject {
+        /// What was asked for.
+        inject: f64,
+    },
+    /// Heights are multiplied with nothing.
+    #[error("the vertical scale must be finite and not zero, not {scale}")]
+    Scale {
+        /// What was asked for.
+        scale: f64,
+    },
     /// All seeds are outside.
     #[error(
         "no seed lies in the fluid at time {t}: the seed line reaches from {from:?} to {to:?}, the flow from {low:?} to {high:?}"
@@ -148,9 +180,14 @@ const LOOKS: u32 = 5;
 pub struct Emitter {
     params: Params,
     seeds: Seeds,
+    /// Columns of a time surface where it is put; none otherwise.
+    patch: Vec<Vec<[f64; 3]>>,
+    /// See [`opacity::Sheet::joined`].
+    joined: Vec<f32>,
     /// Smoke a triangle holds: an area.
     k: f64,
     along: f64,
+    known: surface::Known,
 }
 
 impl Emitter {
@@ -160,57 +197,126 @@ impl Emitter {
     ///
     /// [`Error`] says what does not fit.
     pub fn new(params: &Params, flow: &Flow, run: &Run<'_>) -> Result<Self, Error> {
-        let Params { columns, rows, dt, start, .. } = *params;
+        check(params)?;
+        let seeds = Seeds::new(&params.seeds, &params.parts, params.rows)?;
+        let (columns, rows) = (params.columns, seeds.rows());
         if columns < 2 || columns.saturating_mul(rows) > MOST_VERTICES {
             return Err(Error::Size { columns, rows });
         }
-        if !(dt.abs() > 0.0 && dt.is_finite() && start.is_finite()) {
-            return Err(Error::Dt { dt });
+        let mut emitter = Self {
+            patch: Vec::new(),
+            joined: joined(rows, seeds.rows_of_part(), params.nozzle),
+            params: params.clone(),
+            seeds,
+            k: 0.0,
+            along: 0.0,
+            known: surface::Known::default(),
+        };
+        if params.growth == Growth::Time {
+            emitter.patch = patch(&params.seeds[0].points, columns, params.rows)?;
         }
-        let seeds = Seeds::new(&params.seeds, rows)?;
-        let (k, along) = amount_of_smoke(params, &seeds.at(start), flow, run)?;
-        Ok(Self { params: params.clone(), seeds, k, along })
+        let places = emitter.seeds.at(params.start);
+        let mean = mean_velocities(params, &places, flow, run)?;
+        (emitter.k, emitter.along) = emitter.amount(&places, &mean);
+        Ok(emitter)
     }
 
-    /// A ring with its first column on the seeds.
-    #[must_use]
-    pub fn begin(&self) -> Ring {
-        let mut ring = Ring::new(self.params.columns, self.params.rows);
-        ring.release(&self.seeds.at(self.params.start), self.params.start);
-        ring
+    /// `k` and the share of the line along which the flow runs.
+    fn amount(&self, places: &[[f64; 3]], mean: &[[f64; 3]]) -> (f64, f64) {
+        let Params { opacity, dt, vertical_scale, .. } = &self.params;
+        let seen = |p: &[f64; 3]| [p[0], p[1], p[2] * vertical_scale];
+        let part = self.seeds.rows_of_part();
+        if let [first, second, ..] = &self.patch[..] {
+            // The cells of a time surface are there from the beginning.
+            let places: Vec<[f64; 3]> = first.iter().map(seen).collect();
+            let sides: Vec<[f64; 3]> = first
+                .iter()
+                .zip(second)
+                .map(|(a, b)| seen(&[0, 1, 2].map(|c| b[c] - a[c])))
+                .collect();
+            return (opacity::particles(opacity, &places, &sides, part, 1.0).0, 0.0);
+        }
+        let places: Vec<[f64; 3]> = places.iter().map(seen).collect();
+        let mean: Vec<[f64; 3]> = mean.iter().map(seen).collect();
+        opacity::particles(opacity, &places, &mean, part, *dt)
     }
 
-    /// One step: all columns are carried on by `dt`, then one is released.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unreadable`] if a level of the flow cannot be read; the ring is then between two steps.
-    pub fn step(&self, ring: &mut Ring, flow: &Flow, run: &Run<'_>) -> Result<(), Error> {
-        let (from, to) = (self.time(ring), self.time_of(ring.released()));
-        ring.advance(flow, [from, to], run)?;
-        ring.release(&self.seeds.at(to), to);
-        Ok(())
-    }
-
-    /// When the newest column of a ring was released.
+    /// When the last step of a ring ended.
     #[must_use]
     pub fn time(&self, ring: &Ring) -> f64 {
-        self.time_of(ring.released().saturating_sub(1))
+        self.time_of(ring, ring.steps())
     }
 
-    /// From the number of the release, not by adding up: the same after any seek.
-    fn time_of(&self, release: u64) -> f64 {
-        self.params.start + release as f64 * self.params.dt
+    /// From the number of the step, not by adding up: the same after any seek.
+    fn time_of(&self, ring: &Ring, step: u64) -> f64 {
+        ring.start() + step as f64 * self.params.dt
     }
 
     /// Columns and rows.
     #[must_use]
     pub fn size(&self) -> [usize; 2] {
-        [self.params.columns, self.params.rows]
+        [self.params.columns, self.seeds.rows()]
+    }
+
+    /// How long a column lives, on the flow's clock.
+    fn life(&self) -> f64 {
+        let whole = self.params.columns as f64 * self.params.dt.abs();
+        match (self.params.growth, self.params.inject) {
+            (Growth::Time, Some(inject)) => inject,
+            _ => whole,
+        }
+    }
+
+    /// The seeds over time.
+    #[must_use]
+    pub fn seeds(&self) -> &Seeds {
+        &self.seeds
+    }
+
+    /// Share of the seed line along which the flow runs: no smoke sheet comes from there.
+    #[must_use]
+    pub fn along(&self) -> f64 {
+        self.along
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn params(&self) -> &Params {
+        &self.params
     }
 }
 
-/// A streak surface on its way.
+fn check(params: &Params) -> Result<(), Error> {
+    let Params { dt, start, vertical_scale: scale, .. } = *params;
+    if !(dt.abs() > 0.0 && dt.is_finite() && start.is_finite()) {
+        return Err(Error::Dt { dt });
+    }
+    if let Some(inject) = params.inject.filter(|t| !(*t > 0.0 && t.is_finite())) {
+        return Err(Error::Inject { inject });
+    }
+    if scale == 0.0 || !scale.is_finite() {
+        return Err(Error::Scale { scale });
+    }
+    Ok(())
+}
+
+/// Which neighbouring rows have something between them: not across parts, nor between nozzles.
+fn joined(rows: usize, rows_of_part: usize, nozzle: usize) -> Vec<f32> {
+    if rows == rows_of_part && nozzle < 2 {
+        return Vec::new();
+    }
+    let in_nozzle = |row: usize| nozzle < 2 || row % nozzle < nozzle.div_ceil(2);
+    let is_joined = |row: usize| {
+        let next = row + 1;
+        // The last row of a nozzle has a gap after it, so both in one means both in the same.
+        !next.is_multiple_of(rows_of_part)
+            && in_nozzle(row % rows_of_part)
+            && in_nozzle(next % rows_of_part)
+    };
+    (0..rows - 1).map(|row| f32::from(u8::from(is_joined(row)))).collect()
+}
+
+/// A surface on its way.
 #[derive(Clone, Debug)]
 pub struct Streak {
     emitter: Emitter,
@@ -225,7 +331,7 @@ impl Streak {
     /// [`Error`] says what does not fit.
     pub fn new(params: &Params, flow: &Flow, run: &Run<'_>) -> Result<Self, Error> {
         let emitter = Emitter::new(params, flow, run)?;
-        let ring = emitter.begin();
+        let ring = emitter.begin(params.start);
         Ok(Self { emitter, ring })
     }
 
@@ -238,7 +344,7 @@ impl Streak {
         self.emitter.step(&mut self.ring, flow, run)
     }
 
-    /// The surface so long after the newest release: a share of a step, from 0 (included) to 1 (not).
+    /// The surface so long after the last step: a share of a step, from 0 (included) to 1 (not).
     ///
     /// # Errors
     ///
@@ -247,7 +353,7 @@ impl Streak {
         self.emitter.surface(&self.ring, flow, share, run)
     }
 
-    /// When the newest column was released: now.
+    /// When the last step ended: now.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.emitter.time(&self.ring)
@@ -259,6 +365,12 @@ impl Streak {
         &self.ring
     }
 
+    /// What it is grown by.
+    #[must_use]
+    pub fn emitter(&self) -> &Emitter {
+        &self.emitter
+    }
+
     /// Takes up an earlier state, of the same size.
     ///
     /// # Errors
@@ -266,47 +378,49 @@ impl Streak {
     /// [`Error::Size`] if the ring has another.
     pub fn resume(&mut self, ring: Ring) -> Result<(), Error> {
         let [columns, rows] = ring.size();
-        if [columns, rows] != self.ring.size() || ring.released() == 0 {
+        if [columns, rows] != self.ring.size() {
             return Err(Error::Size { columns, rows });
         }
         self.ring = ring;
         Ok(())
     }
-
-    /// Share of the seed line along which the flow runs: no smoke sheet comes from there.
-    #[must_use]
-    pub fn along(&self) -> f64 {
-        self.emitter.along
-    }
-
-    /// Its parameters.
-    #[must_use]
-    pub fn params(&self) -> &Params {
-        &self.emitter.params
-    }
 }
 
-/// `k` from the mean velocity at the seeds over the record, or over a life for flows without end.
-fn amount_of_smoke(
+/// Mean velocity at the seeds over the record, or over a life for flows without end.
+fn mean_velocities(
     params: &Params,
     places: &[[f64; 3]],
     flow: &Flow,
     run: &Run<'_>,
-) -> Result<(f64, f64), Error> {
+) -> Result<Vec<[f64; 3]>, Error> {
     let life = params.columns as f64 * params.dt;
     let [from, to] = flow.span().unwrap_or([params.start, params.start + life]);
     let mut mean = vec![[0.0_f64; 3]; places.len()];
     let mut fluid = 0.0;
+    let mut unread = 0;
     for look in 0..LOOKS {
         let t = from + (to - from) * f64::from(look) / f64::from(LOOKS - 1);
-        for (mean, v) in mean.iter_mut().zip(flow.velocities(places, t, run)?) {
+        let velocities = match flow.velocities(places, t, run) {
+            Ok(velocities) => velocities,
+            // A record that breaks off is played up to there.
+            Err(_) if look > 0 && !run.is_cancelled() => {
+                unread += 1;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for (mean, v) in mean.iter_mut().zip(velocities) {
             fluid += v[3];
             *mean = [0, 1, 2].map(|c| mean[c] + v[c] / f64::from(LOOKS));
         }
+    }
+    if unread > 0 {
+        let whole = f64::from(LOOKS) / f64::from(LOOKS - unread);
+        mean.iter_mut().for_each(|v| v.iter_mut().for_each(|c| *c *= whole));
     }
     if fluid <= 0.0 {
         let ([low, high], last) = (flow.bounds(), places.len() - 1);
         return Err(Error::Outside { t: from, from: places[0], to: places[last], low, high });
     }
-    Ok(opacity::particles(&params.opacity, places, &mean, params.dt))
+    Ok(mean)
 }

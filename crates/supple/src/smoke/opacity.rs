@@ -21,8 +21,8 @@
 //!   sheets in one place look like one with the smoke of both.
 //! - The triangles at the seeds grow from nothing between two releases, with their smoke in proportion: with
 //!   constant `k` they would flicker. They have no say in the shape.
-//! - What joins the newest column to the oldest, columns not yet released, and triangles with a vertex that left
-//!   the fluid do not exist: not for minima, nor for normals, nor for the neighbours of a vertex.
+//! - What joins the newest column to the oldest, columns not yet released, the gaps between parts and nozzles, and
+//!   triangles with a vertex that left the fluid do not exist: not for minima, nor for normals, nor for the neighbours of a vertex.
 //!
 //! # Limits
 //!
@@ -85,19 +85,19 @@ pub fn particles(
     opacity: &Opacity,
     seeds: &[[f64; 3]],
     velocities: &[[f64; 3]],
+    rows_of_part: usize,
     dt: f64,
 ) -> (f64, f64) {
-    let mut swept: Vec<f64> = seeds
-        .windows(2)
-        .zip(velocities)
-        .map(|(ends, v)| {
-            let s = [0, 1, 2].map(|c| ends[1][c] - ends[0][c]);
-            let cross =
-                [s[1] * v[2] - s[2] * v[1], s[2] * v[0] - s[0] * v[2], s[0] * v[1] - s[1] * v[0]];
-            let [cross, s, v] = [cross, s, *v].map(|a| a.iter().map(|c| c * c).sum::<f64>().sqrt());
-            if cross > 0.05 * s * v { cross } else { 0.0 }
-        })
-        .collect();
+    let swept_by = |(ends, v): (&[[f64; 3]], &[f64; 3])| {
+        let s = [0, 1, 2].map(|c| ends[1][c] - ends[0][c]);
+        let cross =
+            [s[1] * v[2] - s[2] * v[1], s[2] * v[0] - s[0] * v[2], s[0] * v[1] - s[1] * v[0]];
+        let [cross, s, v] = [cross, s, *v].map(|a| a.iter().map(|c| c * c).sum::<f64>().sqrt());
+        if cross > 0.05 * s * v { cross } else { 0.0 }
+    };
+    let parts = seeds.chunks(rows_of_part.max(2)).zip(velocities.chunks(rows_of_part.max(2)));
+    let mut swept: Vec<f64> =
+        parts.flat_map(|(seeds, v)| seeds.windows(2).zip(v).map(swept_by)).collect();
     swept.sort_by(f64::total_cmp);
     let along = swept.partition_point(|&area| area <= 0.0);
     // The median of what sweeps an area at all.
@@ -116,8 +116,11 @@ pub struct Sheet {
     pub columns: Vec<f32>,
     /// Share of its life each column has behind it.
     pub life: Vec<f64>,
-    /// How much of a whole strip the last one, at the seeds, is.
-    pub last_strip: f32,
+    /// How much of a whole strip the first and the last one are: those that are still growing.
+    pub end_strips: [f32; 2],
+    /// 1 for each pair of neighbouring rows with something between them, 0 where parts or nozzles end; empty if
+    /// there is something everywhere.
+    pub joined: Vec<f32>,
 }
 
 /// Numbers a vertex in [`Shade`]: normal, density, shape, curvature, alpha.
@@ -216,15 +219,17 @@ impl WithSimd for Task<'_> {
         let rows = sheet.rows;
         let mut before = Strip::new(rows);
         let mut after = Strip::new(rows);
+        let everywhere = vec![1.0; rows - 1];
+        let joined = if sheet.joined.is_empty() { &everywhere } else { &sheet.joined };
         if first > 0 {
-            strip(sheet, first - 1, &mut before);
+            strip(sheet, joined, first - 1, &mut before);
         }
         let mut vertex = Gathered::new(rows);
         for (i, block) in values.chunks_exact_mut(rows * CHANNELS).enumerate() {
             let column = first + i;
             after.clear();
             if column + 1 < sheet.life.len() {
-                strip(sheet, column, &mut after);
+                strip(sheet, joined, column, &mut after);
             }
             vertex.gather(&before, &after);
             vertex.bend(sheet, column, &before, &after);
@@ -285,16 +290,18 @@ fn column_of(sheet: &Sheet, column: usize) -> [&[f32]; 4] {
 
 /// The triangles between a column and the next newer one.
 #[inline(always)]
-fn strip(sheet: &Sheet, column: usize, into: &mut Strip) {
+fn strip(sheet: &Sheet, joined: &[f32], column: usize, into: &mut Strip) {
     let is_last = column + 2 == sheet.life.len();
-    let share = if is_last { sheet.last_strip } else { 1.0 };
+    let first = if column == 0 { sheet.end_strips[0] } else { 1.0 };
+    let share = if is_last { sheet.end_strips[1] * first } else { first };
     let smoke = 1.0 / (share * share).max(1e-12);
     // While it grows, its shape says nothing.
     let shape_counts = if share > 0.999_999 { 1.0 } else { 0.0 };
     let (a, b) = (column_of(sheet, column), column_of(sheet, column + 1));
     let n = sheet.rows - 1;
-    triangles([&a, &a, &b], [0, 1, 0], n, [smoke, shape_counts], into, 0);
-    triangles([&b, &a, &b], [0, 1, 1], n, [smoke, shape_counts], into, 1);
+    let joined = &joined[..n];
+    triangles([&a, &a, &b], [0, 1, 0], joined, [smoke, shape_counts], into, 0);
+    triangles([&b, &a, &b], [0, 1, 1], joined, [smoke, shape_counts], into, 1);
 }
 
 /// One triangle of each cell: corners from three columns, each at the cell's row or the next.
@@ -302,42 +309,88 @@ fn strip(sheet: &Sheet, column: usize, into: &mut Strip) {
 fn triangles(
     corners: [&[&[f32]; 4]; 3],
     row: [usize; 3],
-    n: usize,
+    joined: &[f32],
     [smoke, shape_counts]: [f32; 2],
     into: &mut Strip,
     side: usize,
 ) {
-    // One slice each, of one length: else the loop is not vectorised.
-    let [p, q, r] = [0, 1, 2].map(|i| [0, 1, 2, 3].map(|c| &corners[i][c][row[i]..row[i] + n]));
-    let [px, py, pz, pw] = p;
-    let [qx, qy, qz, qw] = q;
-    let [rx, ry, rz, rw] = r;
+    let n = joined.len();
+    let [p, q, r] = corners;
     let [nx, ny, nz] = &mut into.normal[side];
-    let (nx, ny, nz) = (&mut nx[1..=n], &mut ny[1..=n], &mut nz[1..=n]);
-    let area = &mut into.area[side][1..=n];
-    let shape = &mut into.shape[side][1..=n];
-    let there = &mut into.there[side][1..=n];
-    for j in 0..n {
-        let [ux, uy, uz] = [qx[j] - px[j], qy[j] - py[j], qz[j] - pz[j]];
-        let [vx, vy, vz] = [rx[j] - px[j], ry[j] - py[j], rz[j] - pz[j]];
-        let [wx, wy, wz] = [rx[j] - qx[j], ry[j] - qy[j], rz[j] - qz[j]];
-        let alive = pw[j] * qw[j] * rw[j];
-        let [cx, cy, cz] = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
-        let square = cx * cx + cy * cy + cz * cz;
-        let d0 = ux * ux + uy * uy + uz * uz;
-        let d1 = vx * vx + vy * vy + vz * vz;
-        let d2 = wx * wx + wy * wy + wz * wz;
-        let (m0, m1, m2) = (d0 * d1, d1 * d2, d2 * d0);
-        let most = if m0 > m1 { m0 } else { m1 };
-        let most = if most > m2 { most } else { m2 };
-        // (7.6) squared: 16 area² / (3 max²), with `square` = 4 area².
-        let quality = 4.0 / 3.0 * square / (most + f32::MIN_POSITIVE);
-        nx[j] = alive * cx;
-        ny[j] = alive * cy;
-        nz[j] = alive * cz;
-        area[j] = alive * square * smoke;
-        shape[j] = if alive * shape_counts > 0.0 { quality } else { NONE };
-        there[j] = alive;
+    let mut j = 0;
+    while j < n {
+        // Written out: what a closure maps is not compiled for wide registers.
+        let [px, py, pz, pw] = load_four(p, row[0] + j);
+        let [qx, qy, qz, qw] = load_four(q, row[1] + j);
+        let [rx, ry, rz, rw] = load_four(r, row[2] + j);
+        let joined = load(joined, j);
+        let mut normal = [[0.0; WIDTH]; 3];
+        let [mut area, mut shape, mut there] = [[0.0; WIDTH]; 3];
+        for k in 0..WIDTH {
+            let [ux, uy, uz] = [qx[k] - px[k], qy[k] - py[k], qz[k] - pz[k]];
+            let [vx, vy, vz] = [rx[k] - px[k], ry[k] - py[k], rz[k] - pz[k]];
+            let [wx, wy, wz] = [rx[k] - qx[k], ry[k] - qy[k], rz[k] - qz[k]];
+            let alive = pw[k] * qw[k] * rw[k] * joined[k];
+            let [cx, cy, cz] = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
+            let square = cx * cx + cy * cy + cz * cz;
+            let d0 = ux * ux + uy * uy + uz * uz;
+            let d1 = vx * vx + vy * vy + vz * vz;
+            let d2 = wx * wx + wy * wy + wz * wz;
+            let (m0, m1, m2) = (d0 * d1, d1 * d2, d2 * d0);
+            let most = if m0 > m1 { m0 } else { m1 };
+            let most = if most > m2 { most } else { m2 };
+            // (7.6) squared: 16 area² / (3 max²), with `square` = 4 area².
+            let quality = 4.0 / 3.0 * square / (most + f32::MIN_POSITIVE);
+            normal[0][k] = alive * cx;
+            normal[1][k] = alive * cy;
+            normal[2][k] = alive * cz;
+            area[k] = alive * square * smoke;
+            shape[k] = if alive * shape_counts > 0.0 { quality } else { NONE };
+            there[k] = alive;
+        }
+        store(&mut nx[1..=n], j, &normal[0]);
+        store(&mut ny[1..=n], j, &normal[1]);
+        store(&mut nz[1..=n], j, &normal[2]);
+        store(&mut into.area[side][1..=n], j, &area);
+        store(&mut into.shape[side][1..=n], j, &shape);
+        store(&mut into.there[side][1..=n], j, &there);
+        j += WIDTH;
+    }
+}
+
+/// Vertices that are worked on at a time.
+const WIDTH: usize = 16;
+
+/// Some numbers of a list; zeros beyond its end.
+#[inline(always)]
+fn load(list: &[f32], at: usize) -> [f32; WIDTH] {
+    let rest = &list[at.min(list.len())..];
+    if let Some(whole) = rest.first_chunk() {
+        return *whole;
+    }
+    let mut numbers = [0.0; WIDTH];
+    for (number, x) in numbers.iter_mut().zip(rest) {
+        *number = *x;
+    }
+    numbers
+}
+
+/// The same of four lists.
+#[inline(always)]
+fn load_four(lists: &[&[f32]; 4], at: usize) -> [[f32; WIDTH]; 4] {
+    [load(lists[0], at), load(lists[1], at), load(lists[2], at), load(lists[3], at)]
+}
+
+/// Numbers into a list, as far as it goes.
+#[inline(always)]
+fn store(list: &mut [f32], at: usize, numbers: &[f32; WIDTH]) {
+    let rest = &mut list[at..];
+    if let Some(whole) = rest.first_chunk_mut() {
+        *whole = *numbers;
+        return;
+    }
+    for (x, number) in rest.iter_mut().zip(numbers) {
+        *x = *number;
     }
 }
 
@@ -414,18 +467,24 @@ impl Gathered {
         n: usize,
         there: [&[f32]; 2],
     ) {
-        let [ax, ay, az] = [0, 1, 2].map(|c| &from[c][i..i + n]);
-        let [bx, by, bz] = [0, 1, 2].map(|c| &to[c][k..k + n]);
-        let [nx, ny, nz] = [0, 1, 2].map(|c| &self.normal[c][i..i + n]);
-        let (t0, t1) = (&there[0][..n], &there[1][..n]);
-        let bend = &mut self.bend[i..i + n];
-        for j in 0..n {
-            let [ex, ey, ez] = [bx[j] - ax[j], by[j] - ay[j], bz[j] - az[j]];
-            let along = nx[j] * ex + ny[j] * ey + nz[j] * ez;
-            let length = ex * ex + ey * ey + ez * ez;
-            let square = (t0[j] + t1[j]) * 0.5 * along * along / (length + f32::MIN_POSITIVE);
-            let square = if t0[j] * t1[j] > 0.0 { square } else { 2.0 * square };
-            bend[j] = if square > bend[j] { square } else { bend[j] };
+        let mut j = 0;
+        while j < n {
+            let (ax, ay, az) = (load(from[0], i + j), load(from[1], i + j), load(from[2], i + j));
+            let (bx, by, bz) = (load(to[0], k + j), load(to[1], k + j), load(to[2], k + j));
+            let [nx, ny, nz] = &self.normal;
+            let (nx, ny, nz) = (load(nx, i + j), load(ny, i + j), load(nz, i + j));
+            let (t0, t1) = (load(&there[0][..n], j), load(&there[1][..n], j));
+            let mut bend = load(&self.bend[i..i + n], j);
+            for k in 0..WIDTH {
+                let [ex, ey, ez] = [bx[k] - ax[k], by[k] - ay[k], bz[k] - az[k]];
+                let along = nx[k] * ex + ny[k] * ey + nz[k] * ez;
+                let length = ex * ex + ey * ey + ez * ez;
+                let is_there = if t0[k] + t1[k] > 0.0 { 1.0 } else { 0.0 };
+                let square = is_there * along * along / (length + f32::MIN_POSITIVE);
+                bend[k] = if square > bend[k] { square } else { bend[k] };
+            }
+            store(&mut self.bend[i..i + n], j, &bend);
+            j += WIDTH;
         }
     }
 

@@ -9,7 +9,7 @@ use crate::Run;
 use crate::flow::advect::{self, Tracer};
 use crate::flow::{Flow, Unreadable};
 
-/// The vertices of a streak surface, and when each column was released.
+/// The vertices of a surface, and when each column was released: all there is to remember.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ring {
     rows: usize,
@@ -18,14 +18,17 @@ pub struct Ring {
     born: Vec<f64>,
     /// How many columns were released so far.
     released: u64,
+    /// The flow's time at the first step, and how many steps were taken.
+    start: f64,
+    steps: u64,
 }
 
 impl Ring {
-    /// A ring of columns with so many vertices each, none released.
+    /// A ring of columns with so many vertices each, none released, at a time of the flow.
     #[must_use]
-    pub fn new(columns: usize, rows: usize) -> Self {
+    pub fn new(columns: usize, rows: usize, start: f64) -> Self {
         let (vertices, born) = (vec![[0.0; 4]; columns * rows], vec![0.0; columns]);
-        Self { rows, vertices, born, released: 0 }
+        Self { rows, vertices, born, released: 0, start, steps: 0 }
     }
 
     /// Columns there is room for, and vertices in each.
@@ -46,27 +49,61 @@ impl Ring {
         self.released.min(self.born.len() as u64) as usize
     }
 
+    /// The flow's time at the first step.
+    #[must_use]
+    pub fn start(&self) -> f64 {
+        self.start
+    }
+
+    /// How many steps were taken.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Counts a step.
+    pub(super) fn count(&mut self) {
+        self.steps += 1;
+    }
+
+    /// Takes all columns out of the flow.
+    pub(super) fn clear(&mut self) {
+        self.released = 0;
+    }
+
     /// Puts the oldest column, or one not yet released, on the seeds.
     ///
     /// # Panics
     ///
     /// If there are not as many places as rows.
     pub fn release(&mut self, seeds: &[[f64; 3]], t: f64) {
-        let slot = (self.released % self.born.len() as u64) as usize;
-        let column = &mut self.vertices[slot * self.rows..(slot + 1) * self.rows];
-        assert_eq!(column.len(), seeds.len(), "one place a row");
+        assert_eq!(self.rows, seeds.len(), "one place a row");
+        let column = self.next(t);
         for (vertex, seed) in column.iter_mut().zip(seeds) {
             *vertex = advect::tracer(*seed);
         }
+    }
+
+    /// A column where the newest one is, to go on by itself.
+    pub(super) fn repeat(&mut self, t: f64) {
+        let Some(newest) = self.live().checked_sub(1) else { return };
+        let vertices = self.column(newest).1.to_vec();
+        self.next(t).copy_from_slice(&vertices);
+    }
+
+    /// The place of the next column, which is released with that.
+    fn next(&mut self, t: f64) -> &mut [Tracer] {
+        let slot = (self.released % self.born.len() as u64) as usize;
         self.born[slot] = t;
         self.released += 1;
+        &mut self.vertices[slot * self.rows..(slot + 1) * self.rows]
     }
 
     /// Carries all columns in the flow from one time to another.
     ///
     /// # Errors
     ///
-    /// [`Unreadable`] if a level of the flow cannot be read; the ring is then between the two times.
+    /// [`Unreadable`] if a level of the flow cannot be read; the ring is then as it was.
     pub fn advance(
         &mut self,
         flow: &Flow,
@@ -77,6 +114,29 @@ impl Ring {
         flow.advance(times, &mut self.vertices[..live], run)
     }
 
+    /// Carries the newest column alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`advance`](Self::advance).
+    pub(super) fn advance_newest(
+        &mut self,
+        flow: &Flow,
+        times: [f64; 2],
+        run: &Run<'_>,
+    ) -> Result<(), Unreadable> {
+        let Some(newest) = self.live().checked_sub(1) else { return Ok(()) };
+        let slot = self.slot(newest);
+        flow.advance(times, &mut self.vertices[slot * self.rows..(slot + 1) * self.rows], run)
+    }
+
+    /// Where a column is, by its age, the oldest first.
+    fn slot(&self, index: usize) -> usize {
+        let live = self.live() as u64;
+        assert!((index as u64) < live, "a column that was released");
+        ((self.released - live + index as u64) % self.born.len() as u64) as usize
+    }
+
     /// A column by its age, the oldest first: when it was released, and its vertices.
     ///
     /// # Panics
@@ -84,9 +144,7 @@ impl Ring {
     /// If there are not so many.
     #[must_use]
     pub fn column(&self, index: usize) -> (f64, &[Tracer]) {
-        let live = self.live() as u64;
-        assert!((index as u64) < live, "a column that was released");
-        let slot = ((self.released - live + index as u64) % self.born.len() as u64) as usize;
+        let slot = self.slot(index);
         (self.born[slot], &self.vertices[slot * self.rows..(slot + 1) * self.rows])
     }
 

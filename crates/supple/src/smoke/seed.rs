@@ -26,6 +26,18 @@ pub enum BadSeed {
         /// Which.
         point: usize,
     },
+    /// When a line is there makes no sense.
+    #[error("the time of key {key} of a seed line is not finite")]
+    Time {
+        /// Which, in order of time.
+        key: usize,
+    },
+    /// A surface needs four corners.
+    #[error("a time surface is put between four corners, in order around it; {corners} were given")]
+    NoPatch {
+        /// How many were given.
+        corners: usize,
+    },
     /// A column must have two vertices.
     #[error("a column needs at least 2 rows, {rows} were asked for")]
     Rows {
@@ -34,32 +46,59 @@ pub enum BadSeed {
     },
 }
 
-/// Seed lines over time, resampled.
+/// Seed lines over time, resampled: columns of one or several parts with nothing between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seeds {
     /// A time and as many places as there are rows, in order of time.
     keys: Vec<(f64, Vec<[f64; 3]>)>,
+    /// Rows of all other parts, which stay where they are.
+    parts: Vec<[f64; 3]>,
+    /// Rows of a part.
+    rows: usize,
 }
 
 impl Seeds {
-    /// Lines with as many places each as there are rows, evenly spaced.
+    /// Lines with as many places each as there are rows, evenly spaced: keys of one line over time, and other parts.
     ///
     /// # Errors
     ///
     /// [`BadSeed`] if a line has no length or a row is missing.
-    pub fn new(lines: &[SeedLine], rows: usize) -> Result<Self, BadSeed> {
+    pub fn new(lines: &[SeedLine], parts: &[Vec<[f64; 3]>], rows: usize) -> Result<Self, BadSeed> {
         let key = |line: &SeedLine| Ok((line.at, resample(&line.points, line.closed, rows)?));
         let mut keys = lines.iter().map(key).collect::<Result<Vec<_>, _>>()?;
         if keys.is_empty() {
             return Err(BadSeed::TooShort);
         }
         keys.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(Self { keys })
+        if let Some(key) = keys.iter().position(|key| !key.0.is_finite()) {
+            return Err(BadSeed::Time { key });
+        }
+        let parts = parts.iter().map(|points| resample(points, false, rows));
+        let parts = parts.collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(Self { keys, parts, rows })
+    }
+
+    /// Rows of a column, all parts together.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows + self.parts.len()
+    }
+
+    /// Rows of a part.
+    #[must_use]
+    pub fn rows_of_part(&self) -> usize {
+        self.rows
     }
 
     /// The places at a time.
     #[must_use]
     pub fn at(&self, t: f64) -> Vec<[f64; 3]> {
+        let mut places = self.line_at(t);
+        places.extend_from_slice(&self.parts);
+        places
+    }
+
+    fn line_at(&self, t: f64) -> Vec<[f64; 3]> {
         let after = self.keys.partition_point(|key| key.0 <= t);
         let (a, b) = match (after.checked_sub(1), self.keys.get(after)) {
             (None, _) => return self.keys[0].1.clone(),
@@ -67,9 +106,27 @@ impl Seeds {
             (Some(before), Some(next)) => (&self.keys[before], next),
         };
         let s = (t - a.0) / (b.0 - a.0);
-        let between = |(p, q): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|c| p[c] + s * (q[c] - p[c]));
-        a.1.iter().zip(&b.1).map(between).collect()
+        a.1.iter().zip(&b.1).map(|(p, q)| between(*p, *q, s)).collect()
     }
+}
+
+/// The columns of a patch with four corners, in order around it: rows along the first side.
+///
+/// # Errors
+///
+/// [`BadSeed`] if there are not four corners, or two of them are one.
+pub fn patch(
+    corners: &[[f64; 3]],
+    columns: usize,
+    rows: usize,
+) -> Result<Vec<Vec<[f64; 3]>>, BadSeed> {
+    let &[a, b, c, d] = corners else { return Err(BadSeed::NoPatch { corners: corners.len() }) };
+    let (near, far) = (resample(&[a, b], false, rows)?, resample(&[d, c], false, rows)?);
+    let column = |i: usize| {
+        let s = i as f64 / (columns.max(2) - 1) as f64;
+        near.iter().zip(&far).map(|(p, q)| between(*p, *q, s)).collect()
+    };
+    Ok((0..columns).map(column).collect())
 }
 
 /// A polyline as `rows` places: spacings differ as little as they can with every corner kept; with too few rows for
@@ -174,9 +231,22 @@ mod tests {
             closed: false,
             at,
         };
-        let seeds = Seeds::new(&[line(3.0, 2.0), line(1.0, 0.0)], 3).unwrap();
+        let seeds = Seeds::new(&[line(3.0, 2.0), line(1.0, 0.0)], &[], 3).unwrap();
         let x = |t: f64| seeds.at(t)[1][0];
         assert_eq!([x(-1.0), x(0.0), x(0.5), x(2.0), x(9.0)], [1.0, 1.0, 1.5, 3.0, 3.0]);
+    }
+
+    #[test]
+    fn parts_follow_the_line_and_patches_have_their_corners() {
+        let line = SeedLine { points: vec![[0.0; 3], [0.0, 1.0, 0.0]], ..SeedLine::default() };
+        let other = vec![[5.0, 0.0, 0.0], [5.0, 2.0, 0.0]];
+        let seeds = Seeds::new(&[line], &[other], 3).unwrap();
+        assert_eq!((seeds.rows(), seeds.rows_of_part()), (6, 3));
+        assert_eq!(seeds.at(7.0)[3..], [[5.0, 0.0, 0.0], [5.0, 1.0, 0.0], [5.0, 2.0, 0.0]]);
+        let corners = [[0.0; 3], [0.0, 1.0, 0.0], [2.0, 1.0, 0.0], [2.0, 0.0, 0.0]];
+        let columns = patch(&corners, 5, 3).unwrap();
+        assert_eq!([columns[0][0], columns[0][2], columns[4][2], columns[4][0]], corners);
+        assert_eq!(columns[1][1], [0.5, 0.5, 0.0]);
     }
 
     #[test]
@@ -185,6 +255,7 @@ mod tests {
         assert_eq!(resample(&[[1.0; 3]], true, 5), Err(BadSeed::TooShort));
         assert_eq!(resample(&[[f64::NAN; 3]], false, 5), Err(BadSeed::NotFinite { point: 0 }));
         assert_eq!(resample(&[[0.0; 3], [1.0; 3]], false, 1), Err(BadSeed::Rows { rows: 1 }));
-        assert_eq!(Seeds::new(&[], 3), Err(BadSeed::TooShort));
+        assert_eq!(Seeds::new(&[], &[], 3), Err(BadSeed::TooShort));
+        assert_eq!(patch(&[[0.0; 3]; 3], 4, 4), Err(BadSeed::NoPatch { corners: 3 }));
     }
 }

@@ -1,24 +1,33 @@
-//! A streak surface as a mesh, at a moment.
+//! A surface of smoke as a shape, at a moment.
 
-use glam::{DVec3, Vec3, Vec4};
+use std::sync::{Arc, Mutex};
 
+use glam::{Vec3, Vec4};
+
+use super::grow::Column;
 use super::opacity::{self, Shade, Sheet};
 use super::{Emitter, Error, Ring};
 use crate::Run;
 use crate::flow::Flow;
-use crate::flow::advect::{self, Tracer, is_alive};
+use crate::flow::advect::{Tracer, is_alive};
 use crate::mesh::attribute::{COLOR, NORMAL};
-use crate::mesh::{TriMesh, Values};
+use crate::mesh::{Attributes, Shape, Topology, TriMesh, Values};
 
 /// Opacity seen face on, all terms together, [`Values::Scalar`].
 pub const ALPHA: &str = "alpha";
 
-/// A streak surface at a moment: columns, the oldest first.
+/// Surfaces with fewer vertices are one thread's work: to wake another takes longer.
+const SMALL: usize = 12_000;
+
+/// A share of a step that is rounding.
+const NO_TIME: f64 = 1e-9;
+
+/// A surface at a moment: columns, the oldest first.
 #[derive(Clone, Debug)]
 pub struct Surface {
-    /// Positions and triangles, with the attributes `color` (white, its fourth number the alpha), `normal`, `row`,
+    /// Positions and triangles, with the channels `color` (white, its fourth number the alpha), `normal`, `row`,
     /// `born`, `age`, `alpha`, and the terms `density`, `shape`, `curvature`, `fade`.
-    pub mesh: TriMesh,
+    pub shape: Shape,
     /// The flow's time.
     pub time: f64,
     /// Columns and rows of the vertices.
@@ -27,8 +36,42 @@ pub struct Surface {
     pub dead: usize,
 }
 
+impl Surface {
+    /// It as a mesh.
+    #[must_use]
+    pub fn into_mesh(self) -> TriMesh {
+        let Shape { topology, positions, channels } = self.shape;
+        let mut mesh = TriMesh::new(positions, topology.triangles().to_vec());
+        mesh.attributes = channels;
+        mesh
+    }
+}
+
+/// How the vertices of whole columns hang together, made once for each number of columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known(Arc<Mutex<Topologies>>);
+
+/// By the number of columns.
+type Topologies = Vec<(usize, Arc<Topology>)>;
+
+/// Topologies kept: with and without the strip that grows at the seeds.
+const KNOWN: usize = 2;
+
+impl Known {
+    fn get(&self, columns: usize, make: impl FnOnce() -> Vec<[u32; 3]>) -> Arc<Topology> {
+        let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, topology)) = known.iter().find(|known| known.0 == columns) {
+            return Arc::clone(topology);
+        }
+        let topology = Arc::new(Topology::Triangles(make()));
+        known.truncate(KNOWN - 1);
+        known.insert(0, (columns, Arc::clone(&topology)));
+        topology
+    }
+}
+
 impl Emitter {
-    /// The surface of a ring so long after its newest release: a share of a step, from 0 (included) to 1 (not).
+    /// The surface of a ring so long after its last step: a share of a step, from 0 (included) to 1 (not).
     ///
     /// # Errors
     ///
@@ -40,113 +83,165 @@ impl Emitter {
         share: f64,
         run: &Run<'_>,
     ) -> Result<Surface, Error> {
+        let share = if share < NO_TIME { 0.0 } else { share };
         let now = self.time(ring) + share * self.params.dt;
-        if share <= 0.0 {
-            return Ok(run.install(|| self.surface_of(ring, &[], now, run)));
-        }
-        // A partial step, forgotten afterwards; the strip at the seeds is growing.
-        let mut moved = ring.clone();
-        moved.advance(flow, [self.time(ring), now], run)?;
-        let seeds: Vec<Tracer> = self.seeds.at(now).into_iter().map(advect::tracer).collect();
-        Ok(run.install(|| self.surface_of(&moved, &seeds, now, run)))
+        let moved = self.moved(ring, flow, now, run)?;
+        let (columns, end_strips) = self.columns(ring, moved.as_ref(), now);
+        let small = columns.len() * self.seeds.rows() < SMALL;
+        let run = if small { Run { threads: None, ..*run } } else { *run };
+        Ok(run.install(|| self.surface_of(&columns, end_strips, now, &run)))
     }
 
-    fn surface_of(&self, ring: &Ring, growing: &[Tracer], now: f64, run: &Run<'_>) -> Surface {
-        let mut columns: Vec<(f64, &[Tracer])> = (0..ring.live()).map(|i| ring.column(i)).collect();
-        let life = self.params.columns as f64 * self.params.dt;
-        let mut last_strip = 1.0;
-        if !growing.is_empty() {
-            last_strip = ((now - columns[columns.len() - 1].0) / self.params.dt) as f32;
-            columns.push((now, growing));
-        }
-        let rows = self.params.rows;
-        let middle = middle_of(columns[columns.len() - 1].1);
+    fn surface_of(
+        &self,
+        columns: &[Column<'_>],
+        end_strips: [f32; 2],
+        now: f64,
+        run: &Run<'_>,
+    ) -> Surface {
+        let (rows, life) = (self.seeds.rows(), self.life());
+        let (middle, up) = (middle_of(columns.last()), self.params.vertical_scale);
         let mut sheet = Sheet {
             rows,
             columns: vec![0.0; 4 * rows * columns.len()],
-            life: columns.iter().map(|column| ((now - column.0) / life).clamp(0.0, 1.0)).collect(),
-            last_strip,
+            life: columns.iter().map(|column| (column.age / life).clamp(0.0, 1.0)).collect(),
+            end_strips,
+            joined: self.joined.clone(),
         };
         run.for_each_piece(&mut sheet.columns, 4 * rows, |start, block| {
-            lay_out(columns[start / (4 * rows)].1, middle, block);
+            lay_out(columns[start / (4 * rows)].vertices, middle, up, block);
         });
         let mut shade = Shade::default();
         opacity::shade(&sheet, &self.params.opacity, self.k, &mut shade, run);
-        let mesh = mesh_of(&columns, &shade, now, run);
-        let dead = columns.iter().flat_map(|c| c.1).filter(|x| !is_alive(x)).count();
-        Surface { mesh, time: now, size: [columns.len(), rows], dead }
+        let dead = |block: &[f32]| block[3 * rows..].iter().filter(|alive| **alive <= 0.0).count();
+        let dead: usize = sheet.columns.chunks_exact(4 * rows).map(dead).sum();
+        let topology = if dead == 0 {
+            self.known.get(columns.len(), || triangles_of(columns, &self.joined))
+        } else {
+            Arc::new(Topology::Triangles(triangles_of(columns, &self.joined)))
+        };
+        let (positions, channels) = filled(columns, &sheet, &shade, up, run);
+        let shape = Shape { topology, positions, channels };
+        Surface { shape, time: now, size: [columns.len(), rows], dead }
     }
 }
 
-fn middle_of(column: &[Tracer]) -> [f64; 3] {
-    let n = column.len() as f64;
-    [0, 1, 2].map(|c| column.iter().map(|x| x[c]).sum::<f64>() / n)
+fn middle_of(column: Option<&Column<'_>>) -> [f64; 3] {
+    let vertices = column.map_or(&[][..], |column| column.vertices);
+    let n = vertices.len().max(1) as f64;
+    [0, 1, 2].map(|c| vertices.iter().map(|x| x[c]).sum::<f64>() / n)
 }
 
 /// A column as all x, all y, all z, all alive, relative to a place.
-fn lay_out(column: &[Tracer], middle: [f64; 3], block: &mut [f32]) {
+fn lay_out(column: &[Tracer], middle: [f64; 3], up: f64, block: &mut [f32]) {
     let rows = column.len();
-    for (row, x) in column.iter().enumerate() {
-        for c in 0..3 {
-            block[c * rows + row] = (x[c] - middle[c]) as f32;
-        }
-        block[3 * rows + row] = if is_alive(x) { 1.0 } else { 0.0 };
+    let (x, rest) = block.split_at_mut(rows);
+    let (y, rest) = rest.split_at_mut(rows);
+    let (z, alive) = rest.split_at_mut(rows);
+    for (row, p) in column.iter().enumerate() {
+        x[row] = (p[0] - middle[0]) as f32;
+        y[row] = (p[1] - middle[1]) as f32;
+        z[row] = (up * (p[2] - middle[2])) as f32;
+        alive[row] = if is_alive(p) { 1.0 } else { 0.0 };
     }
 }
 
-fn mesh_of(columns: &[(f64, &[Tracer])], shade: &Shade, now: f64, run: &Run<'_>) -> TriMesh {
-    let rows = columns[0].1.len();
-    let count = rows * columns.len();
-    let place = |i: usize| {
-        let [x, y, z, _] = columns[i / rows].1[i % rows];
-        DVec3::new(x, y, z).as_vec3()
-    };
-    let (positions, triangles) = run.join(|| run.map(count, place), || triangles_of(columns));
-    let mut mesh = TriMesh::new(positions, triangles);
-    let of_columns = |f: &dyn Fn(usize, &mut Vec<f32>)| {
-        let mut values = Vec::with_capacity(count);
-        (0..columns.len()).for_each(|column| f(column, &mut values));
-        Values::Scalar(values)
-    };
-    let term = |channel: usize| {
-        of_columns(&|column, out| out.extend_from_slice(shade.channel(column, channel)))
-    };
-    let each = |value: &dyn Fn(usize) -> f32| {
-        of_columns(&|column, out| out.extend(std::iter::repeat_n(value(column), rows)))
-    };
-    let attributes = &mut mesh.attributes;
-    attributes.set(ALPHA.to_owned(), term(opacity::ALPHA));
-    attributes.set("density".to_owned(), term(opacity::DENSITY));
-    attributes.set("shape".to_owned(), term(opacity::SHAPE));
-    attributes.set("curvature".to_owned(), term(opacity::CURVATURE));
-    attributes.set("fade".to_owned(), each(&|column| shade.fade()[column]));
-    let row = of_columns(&|_, out| out.extend((0..rows).map(|row| row as f32)));
-    attributes.set("row".to_owned(), row);
-    attributes.set("born".to_owned(), each(&|column| columns[column].0 as f32));
-    attributes.set("age".to_owned(), each(&|column| (now - columns[column].0).abs() as f32));
-    let (normals, colors) = run.join(
-        || run.map(count, |i| Vec3::from([0, 1, 2].map(|c| shade.channel(i / rows, c)[i % rows]))),
-        || {
-            run.map(count, |i| {
-                Vec4::new(1.0, 1.0, 1.0, shade.channel(i / rows, opacity::ALPHA)[i % rows])
-            })
-        },
-    );
-    attributes.set(NORMAL.to_owned(), Values::Vec3(normals));
-    attributes.set(COLOR.to_owned(), Values::Vec4(colors));
-    mesh
+/// What a channel is filled with.
+#[derive(Clone, Copy)]
+enum Channel {
+    Term(usize),
+    Fade,
+    Row,
+    Born,
+    Age,
 }
 
-/// Two triangles a cell, without those that have a vertex outside the fluid.
-fn triangles_of(columns: &[(f64, &[Tracer])]) -> Vec<[u32; 3]> {
-    let rows = columns[0].1.len();
+const CHANNELS: [(&str, Channel); 8] = [
+    (ALPHA, Channel::Term(opacity::ALPHA)),
+    ("density", Channel::Term(opacity::DENSITY)),
+    ("shape", Channel::Term(opacity::SHAPE)),
+    ("curvature", Channel::Term(opacity::CURVATURE)),
+    ("fade", Channel::Fade),
+    ("row", Channel::Row),
+    ("born", Channel::Born),
+    ("age", Channel::Age),
+];
+
+/// Positions and channels of all vertices: lists that are filled side by side.
+fn filled(
+    columns: &[Column<'_>],
+    sheet: &Sheet,
+    shade: &Shade,
+    up: f64,
+    run: &Run<'_>,
+) -> (Vec<Vec3>, Attributes) {
+    let count = sheet.rows * columns.len();
+    let scalars = || {
+        run.map_tasks(CHANNELS.len(), |i| {
+            let mut values = Vec::with_capacity(count);
+            fill(CHANNELS[i].1, columns, sheet.rows, shade, &mut values);
+            values
+        })
+    };
+    let positions = || {
+        let mut positions = Vec::with_capacity(count);
+        for column in columns {
+            let place = |p: &Tracer| Vec3::new(p[0] as f32, p[1] as f32, (up * p[2]) as f32);
+            positions.extend(column.vertices.iter().map(place));
+        }
+        positions
+    };
+    let vectors = || {
+        let (mut normals, mut colors) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for column in 0..columns.len() {
+            let [x, y, z, alpha] = [0, 1, 2, opacity::ALPHA].map(|c| shade.channel(column, c));
+            let normal = x.iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(*x, *y, *z));
+            normals.extend(normal);
+            colors.extend(alpha.iter().map(|a| Vec4::new(1.0, 1.0, 1.0, *a)));
+        }
+        (normals, colors)
+    };
+    let ((positions, scalars), (normals, colors)) =
+        run.join(|| run.join(positions, scalars), vectors);
+    let mut channels = Attributes::default();
+    for ((name, _), values) in CHANNELS.iter().zip(scalars) {
+        channels.set((*name).to_owned(), Values::Scalar(values));
+    }
+    channels.set(NORMAL.to_owned(), Values::Vec3(normals));
+    channels.set(COLOR.to_owned(), Values::Vec4(colors));
+    (positions, channels)
+}
+
+fn fill(
+    channel: Channel,
+    columns: &[Column<'_>],
+    rows: usize,
+    shade: &Shade,
+    values: &mut Vec<f32>,
+) {
+    for (i, column) in columns.iter().enumerate() {
+        let same = |value: f64| std::iter::repeat_n(value as f32, rows);
+        match channel {
+            Channel::Term(term) => values.extend_from_slice(shade.channel(i, term)),
+            Channel::Fade => values.extend(same(f64::from(shade.fade()[i]))),
+            Channel::Row => values.extend((0..rows).map(|row| row as f32)),
+            Channel::Born => values.extend(same(column.born)),
+            Channel::Age => values.extend(same(column.age)),
+        }
+    }
+}
+
+/// Two triangles a cell, without those that have a vertex outside the fluid or lie in a gap.
+fn triangles_of(columns: &[Column<'_>], joined: &[f32]) -> Vec<[u32; 3]> {
+    let rows = columns.first().map_or(1, |column| column.vertices.len());
     let mut triangles = Vec::with_capacity(2 * rows * columns.len());
     for (i, pair) in columns.windows(2).enumerate() {
-        let (older, newer) = (pair[0].1, pair[1].1);
+        let (older, newer) = (pair[0].vertices, pair[1].vertices);
         let (a, b) = ((i * rows) as u32, ((i + 1) * rows) as u32);
         for j in 0..rows - 1 {
             let k = j as u32;
-            let diagonal = is_alive(&older[j + 1]) && is_alive(&newer[j]);
+            let is_joined = joined.get(j).is_none_or(|joined| *joined > 0.0);
+            let diagonal = is_joined && is_alive(&older[j + 1]) && is_alive(&newer[j]);
             if diagonal && is_alive(&older[j]) {
                 triangles.push([a + k, a + k + 1, b + k]);
             }

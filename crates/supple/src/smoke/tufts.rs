@@ -14,6 +14,7 @@
 use glam::DVec3;
 
 use crate::flow::{Flow, Unreadable};
+use crate::mesh::measure::Bounds;
 use crate::{Run, TriMesh};
 
 /// How tufts are spread.
@@ -27,6 +28,56 @@ pub struct Params {
     pub width: f64,
     /// The flow's time at which its direction is looked at.
     pub time: f64,
+}
+
+/// Why there are no tufts.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing to sit on.
+    #[error(
+        "tufts need something to sit on: name a mesh as the obstacle; the flow has no walls of its own"
+    )]
+    NoWall,
+    /// Nothing moves there.
+    #[error("nothing moves around the obstacle: is it in the flow's units?")]
+    Still,
+    /// A level could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}
+
+/// Seed lines of about so many tufts over a mesh, as far off it and as wide as its size suggests; none where the mesh
+/// touches the bounds of the flow: that is its floor, or an end of it.
+///
+/// # Errors
+///
+/// [`Error`] says why there are none.
+pub fn over(
+    mesh: &TriMesh,
+    flow: &Flow,
+    count: usize,
+    run: &Run<'_>,
+) -> Result<Vec<[[f64; 3]; 2]>, Error> {
+    let [low, high] = flow.bounds().map(DVec3::from);
+    let extent = high - low;
+    let margin = 0.01 * extent.max_element();
+    // Flat on one side of the bounds.
+    let lies_on = |t: &[u32; 3], a: usize, side: f64| {
+        t.iter().all(|&i| (f64::from(mesh.positions[i as usize][a]) - side).abs() <= margin)
+    };
+    let inner = |t: &[u32; 3]| {
+        (0..3).all(|a| extent[a] <= 0.0 || !(lies_on(t, a, low[a]) || lies_on(t, a, high[a])))
+    };
+    let triangles: Vec<[u32; 3]> = mesh.triangles.iter().copied().filter(inner).collect();
+    let used: Vec<glam::Vec3> =
+        triangles.iter().flatten().map(|&i| mesh.positions[i as usize]).collect();
+    let bounds = Bounds::of(&used).ok_or(Error::NoWall)?;
+    let size = f64::from(bounds.diagonal());
+    let time = flow.span().map_or(0.0, |[first, last]| 0.5 * (first + last));
+    let params = Params { count, off: 0.03 * size, width: 0.01 * size, time };
+    let shown = TriMesh::new(mesh.positions.clone(), triangles);
+    let lines = seeds(&shown, flow, &params, run)?;
+    if lines.is_empty() { Err(Error::Still) } else { Ok(lines) }
 }
 
 /// Seed lines of tufts over a mesh.

@@ -9,7 +9,7 @@
 //! what each adds to the separators is kept apart and added in the same order always, so that the
 //! bits do not depend on the threads.
 
-use std::ops::Range;
+use std::ops::{Add, AddAssign, Div, Mul, Range, Sub, SubAssign};
 
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
 use pulp::{Simd, WithSimd};
@@ -30,22 +30,41 @@ pub(super) struct Halves {
     columns: [Range<usize>; 3],
 }
 
+/// What factors are made of: `f32` or `f64`.
+pub(super) trait Number:
+    Copy
+    + Default
+    + PartialEq
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + SubAssign
+    + Mul<Output = Self>
+    + Div<Output = Self>
+{
+}
+
+impl Number for f32 {}
+impl Number for f64 {}
+
 /// L.
 #[derive(Clone, Copy)]
-struct Lower<'a> {
+struct Lower<'a, T> {
     symbolic: &'a SymbolicSupernodalCholesky<u32>,
-    values: &'a [f64],
+    values: &'a [T],
 }
 
 /// A way through some supernodes.
-struct Pass<'a> {
-    lower: Lower<'a>,
+struct Pass<'a, T> {
+    lower: Lower<'a, T>,
     nodes: Range<usize>,
     /// The unknowns of these nodes, from the first of them on.
-    own: &'a mut [f64],
+    own: &'a mut [T],
     first: usize,
     /// The unknowns after them, from this one on.
-    after: After<'a>,
+    after: After<'a, T>,
     last: usize,
     direction: Direction,
 }
@@ -57,9 +76,9 @@ enum Direction {
 }
 
 /// What comes after a half: written on the way forward, read on the way back.
-enum After<'a> {
-    Sums(&'a mut [f64]),
-    Known(&'a [f64]),
+enum After<'a, T> {
+    Sums(&'a mut [T]),
+    Known(&'a [T]),
 }
 
 impl Halves {
@@ -99,11 +118,11 @@ impl Halves {
     }
 
     /// Solves for one right side, in the order of the factor.
-    pub(super) fn solve(
+    pub(super) fn solve<T: Number>(
         &self,
         symbolic: &SymbolicSupernodalCholesky<u32>,
-        values: &[f64],
-        x: &mut [f64],
+        values: &[T],
+        x: &mut [T],
         run: &Run<'_>,
     ) {
         let top = &self.columns[2];
@@ -112,14 +131,15 @@ impl Halves {
         let lower = Lower { symbolic, values };
         let alone = Run { threads: None, ..*run };
         let run = if self.is_worth_threads(symbolic) { run } else { &alone };
-        let (mut from_left, mut from_right) = (vec![0.0; top.len()], vec![0.0; top.len()]);
+        let none = T::default();
+        let (mut from_left, mut from_right) = (vec![none; top.len()], vec![none; top.len()]);
         let both = [
             self.pass(0, lower, left, After::Sums(&mut from_left), Direction::Forward),
             self.pass(1, lower, right, After::Sums(&mut from_right), Direction::Forward),
         ];
         go(&mut both.map(Some), run);
         for (x, (l, r)) in own.iter_mut().zip(from_left.iter().zip(&from_right)) {
-            *x += l + r;
+            *x += *l + *r;
         }
         for direction in [Direction::Forward, Direction::Backward] {
             go(&mut [Some(self.pass(2, lower, own, After::Known(&[]), direction))], run);
@@ -131,21 +151,21 @@ impl Halves {
         go(&mut both.map(Some), run);
     }
 
-    fn pass<'b>(
+    fn pass<'b, T>(
         &self,
         part: usize,
-        lower: Lower<'b>,
-        own: &'b mut [f64],
-        after: After<'b>,
+        lower: Lower<'b, T>,
+        own: &'b mut [T],
+        after: After<'b, T>,
         direction: Direction,
-    ) -> Pass<'b> {
+    ) -> Pass<'b, T> {
         let (nodes, first) = (self.nodes[part].clone(), self.columns[part].start);
         Pass { lower, nodes, own, first, after, last: self.columns[2].start, direction }
     }
 }
 
 /// Takes passes side by side.
-fn go(passes: &mut [Option<Pass<'_>>], run: &Run<'_>) {
+fn go<T: Number>(passes: &mut [Option<Pass<'_, T>>], run: &Run<'_>) {
     let arch = pulp::Arch::new();
     run.for_each_piece(passes, 1, |_, one| {
         if let Some(pass) = one[0].take() {
@@ -195,7 +215,7 @@ fn is_apart(symbolic: &SymbolicSupernodalCholesky<u32>, nodes: &[Range<usize>; 3
     !nodes[0].clone().any(crosses)
 }
 
-impl WithSimd for Pass<'_> {
+impl<T: Number> WithSimd for Pass<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -216,10 +236,10 @@ impl WithSimd for Pass<'_> {
     }
 }
 
-impl<'a> Lower<'a> {
+impl<'a, T> Lower<'a, T> {
     /// A supernode: its first column, how many there are, their rows below, and their numbers.
     #[inline(always)]
-    fn node(self, s: usize) -> (usize, usize, &'a [u32], &'a [f64]) {
+    fn node(&self, s: usize) -> (usize, usize, &'a [u32], &'a [T]) {
         let (start, end) = (self.symbolic.supernode_begin()[s], self.symbolic.supernode_end()[s]);
         let places = self.symbolic.col_ptr_for_val();
         let values = &self.values[places[s] as usize..places[s + 1] as usize];
@@ -228,38 +248,38 @@ impl<'a> Lower<'a> {
     }
 }
 
-impl Pass<'_> {
+impl<T: Number> Pass<'_, T> {
     #[inline(always)]
-    fn forward(&mut self, s: usize, x: &mut Vec<f64>) {
+    fn forward(&mut self, s: usize, x: &mut Vec<T>) {
         let (start, columns, rows, values) = self.lower.node(s);
         let at = start - self.first;
         let height = columns + rows.len();
         // Most right sides are sparse, and what is zero stays so: its numbers need not come from memory.
-        if self.own[at..at + columns].iter().all(|x| *x == 0.0) {
+        if self.own[at..at + columns].iter().all(|x| *x == T::default()) {
             return;
         }
         x.clear();
         x.extend_from_slice(&self.own[at..at + columns]);
-        x.resize(height, 0.0);
+        x.resize(height, T::default());
         for (j, column) in values.chunks_exact(height).enumerate() {
             let solved = x[j] / column[j];
             x[j] = solved;
             for (x, l) in x[j + 1..].iter_mut().zip(&column[j + 1..]) {
-                *x -= l * solved;
+                *x -= *l * solved;
             }
         }
         self.own[at..at + columns].copy_from_slice(&x[..columns]);
         for (&row, add) in rows.iter().zip(&x[columns..]) {
             let row = row as usize;
             match (row.checked_sub(self.last), &mut self.after) {
-                (Some(place), After::Sums(sums)) => sums[place] += add,
-                _ => self.own[row - self.first] += add,
+                (Some(place), After::Sums(sums)) => sums[place] += *add,
+                _ => self.own[row - self.first] += *add,
             }
         }
     }
 
     #[inline(always)]
-    fn backward(&mut self, s: usize, x: &mut Vec<f64>) {
+    fn backward(&mut self, s: usize, x: &mut Vec<T>) {
         let (start, columns, rows, values) = self.lower.node(s);
         let at = start - self.first;
         let height = columns + rows.len();
@@ -282,8 +302,8 @@ impl Pass<'_> {
 
 /// `a · b`, summed in lanes.
 #[inline(always)]
-fn product(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
+fn product<T: Number>(a: &[T], b: &[T]) -> T {
+    let mut sums = [T::default(); LANES];
     let (blocks, rest) = a.as_chunks::<LANES>();
     let (others, tail) = b.as_chunks::<LANES>();
     for (a, b) in blocks.iter().zip(others) {
@@ -291,6 +311,13 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
             sums[i] += a[i] * b[i];
         }
     }
-    let tail: f64 = rest.iter().zip(tail).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + tail
+    let mut tail_sum = T::default();
+    for (a, b) in rest.iter().zip(tail) {
+        tail_sum += *a * *b;
+    }
+    let mut sum = T::default();
+    for s in sums {
+        sum += s;
+    }
+    sum + tail_sum
 }

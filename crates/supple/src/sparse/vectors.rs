@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
 use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw};
+use glam::DVec3;
 use pulp::{Simd, WithSimd};
 
 use super::Factor;
@@ -70,29 +71,74 @@ impl VectorFactor {
         }
     }
 
+    /// Numbers of L.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.symbolic.len_val()
+    }
+
     /// Replaces a right side by the solution.
     ///
     /// # Panics
     ///
     /// If there is not one vector for each row.
     pub fn solve(&self, columns: &mut [Lane], run: &Run<'_>) {
+        assert_eq!(columns.len(), self.symbolic.nrows(), "one vector a row");
+        let mut x: Vec<Lane> = (0..columns.len()).map(|i| columns[self.place(i)]).collect();
+        self.solve_ordered(&mut x, run);
+        x.iter().enumerate().for_each(|(i, x)| columns[self.place(i)] = *x);
+    }
+
+    /// The solution for a right side of vectors, scaled by `scale` on the way in and back on the way out; `work` is
+    /// used again from call to call.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one vector for each row.
+    pub fn solve_vectors(
+        &self,
+        right: &[DVec3],
+        scale: f64,
+        (work, x): (&mut Vec<Lane>, &mut Vec<DVec3>),
+        run: &Run<'_>,
+    ) {
         let size = self.symbolic.nrows();
-        assert_eq!(columns.len(), size, "one vector a row");
+        assert_eq!(right.len(), size, "one vector a row");
+        work.clear();
+        work.extend((0..size).map(|i| {
+            let r = scale * right[self.place(i)];
+            [r.x as f32, r.y as f32, r.z as f32, 0.0]
+        }));
+        self.solve_ordered(work, run);
+        x.resize(size, DVec3::ZERO);
+        for (i, l) in work.iter().enumerate() {
+            x[self.place(i)] =
+                DVec3::new(f64::from(l[0]), f64::from(l[1]), f64::from(l[2])) / scale;
+        }
+    }
+
+    /// The row that is eliminated at a place; of a factor without supernodes the row itself.
+    #[inline(always)]
+    fn place(&self, i: usize) -> usize {
+        match (&self.plain, self.symbolic.perm()) {
+            (None, Some(perm)) => perm.arrays().0[i] as usize,
+            _ => i,
+        }
+    }
+
+    fn solve_ordered(&self, x: &mut [Lane], run: &Run<'_>) {
         match (self.symbolic.raw(), &self.halves, &self.plain) {
             (SymbolicCholeskyRaw::Supernodal(raw), Some(halves), _) => {
-                let orders = self.symbolic.perm().map(|perm| perm.arrays());
-                let place = |i: usize| orders.map_or(i, |(order, _)| order[i] as usize);
-                let mut x: Vec<Lane> = (0..size).map(|i| columns[place(i)]).collect();
-                self.halves(raw, halves, &mut x, run);
-                x.iter().enumerate().for_each(|(i, x)| columns[place(i)] = *x);
+                self.halves(raw, halves, x, run);
             }
             (_, _, Some(plain)) => {
+                let size = x.len();
                 let mut one: Vec<f64> = (0..LANES - 1)
-                    .flat_map(|lane| columns.iter().map(move |x| f64::from(x[lane])))
+                    .flat_map(|lane| x.iter().map(move |x| f64::from(x[lane])))
                     .collect();
                 plain.solve(&mut one, run);
-                for (i, column) in columns.iter_mut().enumerate() {
-                    (0..LANES - 1).for_each(|lane| column[lane] = one[lane * size + i] as f32);
+                for (i, x) in x.iter_mut().enumerate() {
+                    (0..LANES - 1).for_each(|lane| x[lane] = one[lane * size + i] as f32);
                 }
             }
             _ => {}

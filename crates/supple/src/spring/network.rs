@@ -41,7 +41,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::Run;
 use crate::mesh::adjacency::{self, Rows};
@@ -72,6 +72,16 @@ pub struct Network {
 #[derive(Clone, Debug, Default)]
 pub struct Tangent {
     blocks: Vec<[f64; 4]>,
+}
+
+impl Tangent {
+    /// A spring's block of the curvature.
+    #[must_use]
+    pub fn block(&self, spring: usize, which: Curvature) -> DMat3 {
+        let [a, x, y, z] = self.blocks[spring];
+        let (a, b) = (if which == Curvature::True { a } else { a.max(0.0) }, DVec3::new(x, y, z));
+        DMat3::from_cols(b * b.x, b * b.y, b * b.z) + DMat3::from_diagonal(DVec3::splat(a))
+    }
 }
 
 /// How compressed springs count in the curvature.

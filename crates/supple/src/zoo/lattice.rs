@@ -65,9 +65,14 @@ pub enum Obstacle {
     Square,
     /// A wing at 15° to the stream.
     Wing,
+    /// The same with air blown along its upper side in pulses, as in thesis §7.4.3.
+    WingExcited,
     /// A body on the ground with a slanted rear of 25°, as in thesis §7.4.4.
     Ramp,
 }
+
+/// Names of all.
+pub const NAMES: [&str; 5] = ["cylinder", "square", "wing", "wing-excited", "ramp"];
 
 impl Obstacle {
     /// The obstacle of that name.
@@ -77,6 +82,7 @@ impl Obstacle {
             "cylinder" => Some(Self::Cylinder),
             "square" => Some(Self::Square),
             "wing" => Some(Self::Wing),
+            "wing-excited" => Some(Self::WingExcited),
             "ramp" => Some(Self::Ramp),
             _ => None,
         }
@@ -87,15 +93,9 @@ impl Obstacle {
         match self {
             Self::Cylinder => x * x + y * y < 0.25,
             Self::Square => x.abs().max(y.abs()) < 0.5,
-            Self::Wing => {
-                // Turned by 15°; a chord of three diameters, thickness of a four-digit profile.
-                let (s, c) = (0.258_819_04, 0.965_925_8);
-                let (along, up) = ((c * x - s * y) / 3.0 + 0.5, (s * x + c * y) / 3.0);
-                let thick = |t: f32| {
-                    0.9 * (0.2969 * t.sqrt() - 0.126 * t - 0.3516 * t * t + 0.2843 * t * t * t
-                        - 0.1015 * t * t * t * t)
-                };
-                (0.0..=1.0).contains(&along) && up.abs() < thick(along)
+            Self::Wing | Self::WingExcited => {
+                let [along, up] = on_chord(x, y);
+                (0.0..=1.0).contains(&along) && up.abs() < thickness(along)
             }
             Self::Ramp => {
                 // Three long, one high above a gap, 1.4 wide; the last 0.9 falls by 25°.
@@ -105,10 +105,36 @@ impl Obstacle {
         }
     }
 
+    /// True where air is blown in: close above the wing behind its thickest part.
+    fn blows(self, [x, y, _]: [f32; 3]) -> bool {
+        let [along, up] = on_chord(x, y);
+        let above = up - thickness(along.clamp(0.0, 1.0));
+        self == Self::WingExcited && (0.25..0.4).contains(&along) && (0.0..0.05).contains(&above)
+    }
+
     fn is_on_ground(self) -> bool {
         self == Self::Ramp
     }
 }
+
+/// Sine and cosine of the angle of the wing to the stream: 15°.
+const WING: [f32; 2] = [0.258_819_04, 0.965_925_8];
+
+/// A place along and above a chord of three diameters, in chords.
+fn on_chord(x: f32, y: f32) -> [f32; 2] {
+    let [s, c] = WING;
+    [(c * x - s * y) / 3.0 + 0.5, (s * x + c * y) / 3.0]
+}
+
+/// Half the thickness of a four-digit profile.
+fn thickness(t: f32) -> f32 {
+    0.9 * (0.2969 * t.sqrt() - 0.126 * t - 0.3516 * t * t + 0.2843 * t * t * t
+        - 0.1015 * t * t * t * t)
+}
+
+/// How fast air is blown in at most, in speeds of the stream, and pulses in the time the stream takes for a diameter.
+const JET: f32 = 1.7;
+const PULSES: f32 = 0.5;
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,10 +159,18 @@ impl Params {
     pub fn of(obstacle: Obstacle) -> Self {
         let (size, diameter, reynolds) = match obstacle {
             Obstacle::Cylinder | Obstacle::Square => ([136, 56, 24], 8.0, 250.0),
-            Obstacle::Wing => ([136, 56, 20], 8.0, 600.0),
+            Obstacle::Wing | Obstacle::WingExcited => ([136, 56, 20], 8.0, 600.0),
             Obstacle::Ramp => ([112, 40, 44], 11.0, 2000.0),
         };
         Self { obstacle, size, diameter, reynolds, times: [0.0, 0.4], levels: 151 }
+    }
+
+    /// The same view on a lattice of another size: as finer as it is higher.
+    #[must_use]
+    pub fn resized(mut self, size: [usize; 3]) -> Self {
+        self.diameter *= size[1] as f32 / self.size[1] as f32;
+        self.size = size;
+        self
     }
 
     /// Where the middle of the obstacle is, in cells.
@@ -193,6 +227,8 @@ enum Kind {
     Stream,
     /// Takes over what its neighbour upstream has.
     Outflow,
+    /// Air blown in along a wing.
+    Jet,
 }
 
 struct Lattice {
@@ -203,6 +239,9 @@ struct Lattice {
     /// Relaxation time without shear.
     tau: f32,
     wraps_z: bool,
+    /// Pulses a step, and steps so far.
+    pulses: f32,
+    steps: u32,
 }
 
 impl Lattice {
@@ -223,6 +262,8 @@ impl Lattice {
                 Kind::Stream
             } else if at[0] + 1 == nx {
                 Kind::Outflow
+            } else if params.obstacle.blows([x, y, z]) {
+                Kind::Jet
             } else {
                 Kind::Fluid
             };
@@ -231,11 +272,15 @@ impl Lattice {
             *cell = equilibrium(1.0, [SPEED, SPEED * ripple, SPEED * 0.5 * ripple]);
         }
         let tau = 0.5 + 3.0 * SPEED * d / params.reynolds;
-        Self { size: params.size, kinds, next: cells.clone(), cells, tau, wraps_z: !grounded }
+        let (next, pulses) = (cells.clone(), PULSES * SPEED / d);
+        let (size, wraps_z) = (params.size, !grounded);
+        Self { size, kinds, next, cells, tau, wraps_z, pulses, steps: 0 }
     }
 
     fn step(&mut self, run: &Run<'_>) {
-        let Self { size: [nx, ny, nz], kinds, cells, next, tau, wraps_z } = self;
+        let jet = self.jet();
+        self.steps += 1;
+        let Self { size: [nx, ny, nz], kinds, cells, next, tau, wraps_z, .. } = self;
         let (nx, ny, nz) = (*nx, *ny, *nz);
         let offsets =
             C.map(|c| c[0] as isize + nx as isize * (c[1] as isize + ny as isize * c[2] as isize));
@@ -247,6 +292,7 @@ impl Lattice {
                 *out = match kinds[i] {
                     Kind::Solid => continue,
                     Kind::Stream => stream,
+                    Kind::Jet => jet,
                     Kind::Outflow => cells[i - 1],
                     Kind::Fluid => {
                         let wrap = |c: i32| match z as i32 - c {
@@ -260,6 +306,13 @@ impl Lattice {
             }
         });
         std::mem::swap(cells, next);
+    }
+
+    /// What is blown in at this step, along the chord.
+    fn jet(&self) -> Cell {
+        let ([s, c], pulse) = (WING, 0.5 + 0.5 * wave(self.pulses * self.steps as f32));
+        let speed = SPEED * (1.0 + (JET - 1.0) * pulse);
+        equilibrium(1.0, [speed * c, -speed * s, 0.0])
     }
 
     fn velocity(&self, run: &Run<'_>) -> Vec<[f32; 4]> {
@@ -406,7 +459,7 @@ mod tests {
     /// Behind an obstacle the stream is slow, beside it faster; within it there is nothing.
     #[test]
     fn an_obstacle_makes_a_wake() {
-        for obstacle in [Obstacle::Cylinder, Obstacle::Square, Obstacle::Wing, Obstacle::Ramp] {
+        for obstacle in NAMES.map(|name| Obstacle::named(name).unwrap()) {
             let params = small(obstacle);
             let last = levels(&params, &Run::default()).pop().unwrap();
             assert!(

@@ -1,8 +1,10 @@
 //! In-between morph targets, so that an engine that only blends linearly shows the better shape.
 //!
 //! For every weight w that is used, and grid points `w_k = k/(n + 1)`, a target holds what the blend at `w_k` has
-//! beyond the linear one; its weight is a hat over `w_k`. An engine then goes through all grid points exactly.
-//! Together, targets add up: what they do to each other is not in them.
+//! beyond the linear one. Its weight is the polynomial over the grid points next to w that is one at `w_k` and zero at
+//! the others, of degree five at most; keys stand so near to each other that straight lines between them will do. An
+//! engine then goes through all grid points exactly, and between them it is off by the sixth power of their distance,
+//! where hats would leave the second. Together, targets add up: what they do to each other is not in them.
 
 use anyhow::{Context as _, bail};
 use glam::Vec3;
@@ -19,11 +21,21 @@ use crate::shell::Shell;
 /// Times a second at which splines are sampled.
 const RATE: f32 = 60.0;
 
+/// Largest degree of the weights between grid points: higher ones swing.
+const DEGREE: usize = 5;
+
+/// Keys from one grid point to the next.
+const KEYS: usize = 16;
+
 pub(super) fn write(args: &Args, inputs: &Inputs, shell: &Shell) -> anyhow::Result<Told> {
     let Some(rig) = &inputs.rig else {
         bail!("--as correctives needs one file with morph targets");
     };
+    if !inputs.combinations.is_empty() {
+        bail!("--as correctives are made for each target by itself: leave --combine out");
+    }
     let mut asset = rig.file.clone();
+    spread(&mut asset);
     let mut told = Told {
         file: args.output.clone(),
         frames: 0,
@@ -54,6 +66,15 @@ pub(super) fn write(args: &Args, inputs: &Inputs, shell: &Shell) -> anyhow::Resu
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     Ok(told)
+}
+
+/// Sparse weights become plain ones: these are to be cut anew.
+fn spread(asset: &mut Asset) {
+    for channel in asset.clips.iter_mut().flat_map(|clip| &mut clip.channels) {
+        if let Track::SparseWeights(weights) = &channel.track {
+            channel.track = Track::Weights(weights.to_dense());
+        }
+    }
 }
 
 /// The targets whose weight a clip changes; all of them, if there is no such clip.
@@ -111,30 +132,34 @@ impl Made {
                 weights[t] = w;
                 Ok(solver.solve(&weights, &mut history, run)?.positions)
             };
-            // Grid points, and the middles between them, where what an engine shows is measured.
-            let steps = 2 * (between + 1);
-            let mut path = Vec::with_capacity(steps + 1);
-            for k in 0..=steps {
-                path.push(at(k as f64 / steps as f64)?);
+            // Grid points, and between them and between keys, where what an engine shows is measured.
+            let cells = (between + 1) as f32;
+            let places = [0.0, 0.25, 0.5, 0.75].map(|u| u + 0.5 / KEYS as f32);
+            let mut path = vec![mesh.positions.clone()];
+            let mut measured = Vec::new();
+            for k in 0..=between {
+                for u in places {
+                    let w = (k as f32 + u) / cells;
+                    measured.push((w, at(f64::from(w))?));
+                }
+                path.push(at((k + 1) as f64 / f64::from(cells))?);
             }
             let delta = &mesh.morphs[t].positions;
             let linear = |v: usize, w: f32| mesh.positions[v] + w * delta[v];
-            for k in 1..=between {
-                let w = k as f32 / (between + 1) as f32;
-                let beyond =
-                    path[2 * k].iter().enumerate().map(|(v, x)| *x - linear(v, w)).collect();
+            for (k, shape) in path.iter().enumerate().take(between + 1).skip(1) {
+                let w = k as f32 / cells;
+                let beyond = shape.iter().enumerate().map(|(v, x)| *x - linear(v, w)).collect();
                 let name = format!("{}.{k}", mesh.morphs[t].name);
-                let weight = hat(mesh.morphs[t].weight, k, between);
+                let weight = share(mesh.morphs[t].weight, k, between);
                 made.targets.push(MorphTarget { name, positions: beyond, normals: None, weight });
             }
-            for (k, exact) in path.iter().enumerate() {
-                let w = k as f32 / steps as f32;
-                let hats: Vec<f32> = (1..=between).map(|b| hat(w, b, between)).collect();
+            for (w, exact) in &measured {
+                let played: Vec<f32> = (1..=between).map(|k| played(*w, k, between)).collect();
                 let more = |v: usize| -> Vec3 {
-                    let own = made.targets[first..].iter().zip(&hats);
+                    let own = made.targets[first..].iter().zip(&played);
                     own.map(|(target, h)| *h * target.positions[v]).sum()
                 };
-                let away = |(v, x): (usize, &Vec3)| (linear(v, w) + more(v)).distance(*x);
+                let away = |(v, x): (usize, &Vec3)| (linear(v, *w) + more(v)).distance(*x);
                 let worst = exact.iter().enumerate().map(away).fold(0.0, f32::max);
                 made.error = made.error.max(f64::from(worst) / solver.diagonal());
             }
@@ -144,9 +169,28 @@ impl Made {
     }
 }
 
-/// The weight of in-between `k` of `between`.
-fn hat(weight: f32, k: usize, between: usize) -> f32 {
-    (1.0 - (weight * (between + 1) as f32 - k as f32).abs()).max(0.0)
+/// The weight of in-between `k` of `between`: none outside 0 to 1.
+fn share(weight: f32, k: usize, between: usize) -> f32 {
+    let cells = between + 1;
+    let s = weight * cells as f32;
+    if s.is_nan() || s <= 0.0 || s >= cells as f32 {
+        return 0.0;
+    }
+    let degree = DEGREE.min(cells);
+    let first = (s as usize).saturating_sub(degree / 2).min(cells - degree);
+    let stencil = first..=first + degree;
+    if !stencil.contains(&k) {
+        return 0.0;
+    }
+    let others = stencil.filter(|&j| j != k);
+    others.map(|j| (s - j as f32) / (k as f32 - j as f32)).product()
+}
+
+/// The weight of in-between `k` as an engine plays it, from key to key.
+fn played(weight: f32, k: usize, between: usize) -> f32 {
+    let keys = (KEYS * (between + 1)) as f32;
+    let (key, u) = ((weight * keys).floor(), (weight * keys).fract());
+    (1.0 - u) * share(key / keys, k, between) + u * share((key + 1.0) / keys, k, between)
 }
 
 /// Gives the weight channels of a mesh the numbers of its in-betweens.
@@ -159,7 +203,7 @@ fn rekey(asset: &mut Asset, mesh: usize, targets: usize, used: &[usize], between
     {
         let now = node.morph_weights.clone();
         let more = used.iter().flat_map(|&t| (1..=between).map(move |k| (t, k)));
-        node.morph_weights.extend(more.map(|(t, k)| hat(now[t], k, between)));
+        node.morph_weights.extend(more.map(|(t, k)| share(now[t], k, between)));
     }
     for channel in asset.clips.iter_mut().flat_map(|c: &mut Clip| &mut c.channels) {
         if carries[channel.node as usize] && matches!(channel.track, Track::Weights(_)) {
@@ -177,7 +221,7 @@ fn rekeyed(channel: &Channel, targets: usize, used: &[usize], between: usize) ->
         weights.extend(
             used.iter()
                 .flat_map(|&t| (1..=between).map(move |k| (t, k)))
-                .map(|(t, k)| hat(now[t], k, between)),
+                .map(|(t, k)| share(now[t], k, between)),
         );
     }
     let interpolation = if channel.interpolation == Interpolation::Step {
@@ -218,7 +262,7 @@ fn at(channel: &Channel, targets: usize, time: f32) -> Vec<f32> {
     (0..targets).map(value).collect()
 }
 
-/// The keys, and the moments when a weight passes a grid point; splines are sampled.
+/// The keys, and the moments when a weight passes a grid point or a part of the way to the next; splines are sampled.
 fn times(channel: &Channel, targets: usize, used: &[usize], between: usize) -> Vec<f32> {
     let mut times = channel.times.clone();
     for pair in channel.times.windows(2) {
@@ -232,7 +276,8 @@ fn times(channel: &Channel, targets: usize, used: &[usize], between: usize) -> V
             Interpolation::Linear => {
                 let (a, b) = (at(channel, targets, from), at(channel, targets, to));
                 for &t in used {
-                    let grid = (0..=between + 1).map(|k| k as f32 / (between + 1) as f32);
+                    let keys = KEYS * (between + 1);
+                    let grid = (0..=keys).map(|k| k as f32 / keys as f32);
                     let crossed = grid
                         .filter(|g| (a[t] < *g) != (b[t] < *g))
                         .map(|g| (g - a[t]) / (b[t] - a[t]));
@@ -247,4 +292,31 @@ fn times(channel: &Channel, targets: usize, used: &[usize], between: usize) -> V
     // Keys must rise.
     times.dedup_by(|b, a| *b - *a <= 1e-6 * a.abs().max(1e-3));
     times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_one_at_their_own_grid_point_and_follow_polynomials() {
+        for between in [1_usize, 2, 5, 12] {
+            let cells = (between + 1) as f32;
+            for k in 1..=between {
+                for j in 0..=between + 1 {
+                    let expected = f32::from(u8::from(j == k));
+                    let found = share(j as f32 / cells, k, between);
+                    assert!((found - expected).abs() < 1e-4, "{between}: {k} at {j}: {found}");
+                }
+                assert_eq!((share(-0.5, k, between), share(1.5, k, between)), (0.0, 0.0));
+            }
+            // What is zero at both ends and of the second degree is met everywhere.
+            for w in [0.1_f32, 0.37, 0.5, 0.93] {
+                let curve = |w: f32| w * (1.0 - w);
+                let sum: f32 =
+                    (1..=between).map(|k| share(w, k, between) * curve(k as f32 / cells)).sum();
+                assert!((sum - curve(w)).abs() < 1e-5, "{between} at {w}: {sum}");
+            }
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use glam::Vec3;
-use supple::blendshape::Hold;
+use glam::{DVec3, Vec3};
+use supple::blendshape::{Anchor, Hold};
 use supple::mesh::TriMesh;
 use supple::rig::Body;
 use supple::{Asset, Run};
@@ -19,11 +19,20 @@ pub(super) struct Inputs {
     pub(super) base: Vec<Vec3>,
     pub(super) targets: Vec<Vec<Vec3>>,
     pub(super) names: Vec<String>,
+    /// Shapes for targets used together: their own weight is the product of those.
+    pub(super) combinations: Vec<Combined>,
     /// A file with morph targets: its body, and the morphs of each target.
     pub(super) rig: Option<Rig>,
     pub(super) hold: Hold,
     pub(super) anchor: Vec<u32>,
+    pub(super) anchors: Vec<Anchor>,
     pub(super) stiffness: Option<Vec<f32>>,
+}
+
+/// Where targets put the vertices together at full weight.
+pub(super) struct Combined {
+    pub(super) of: Vec<usize>,
+    pub(super) positions: Vec<Vec3>,
 }
 
 /// The skeleton and clips of a file with morph targets.
@@ -40,6 +49,7 @@ impl Inputs {
             [one] => Self::of_morphs(one, shell)?,
             several => Self::of_files(several, shell)?,
         };
+        inputs.combine(&args.combine)?;
         let mesh = &inputs.asset.meshes[0];
         inputs.hold = match args.hold.as_deref() {
             None if inputs.rig.is_some() => Hold::Agreeing,
@@ -47,10 +57,13 @@ impl Inputs {
             Some("agree") => Hold::Agreeing,
             Some(which) => Hold::Vertices(vertices(which, "--hold", mesh)?),
         };
-        inputs.anchor = match args.anchor.as_deref() {
-            None => Vec::new(),
-            Some(which) => vertices(which, "--anchor", mesh)?,
-        };
+        for which in &args.anchor {
+            match which.strip_prefix('@') {
+                Some(at) => inputs.anchors.push(Anchor::At(point(at)?)),
+                None if which == "centre" => inputs.anchors.push(Anchor::Centre),
+                None => inputs.anchor.extend(vertices(which, "--anchor", mesh)?),
+            }
+        }
         inputs.stiffness = match args.stiffness.as_deref() {
             None => None,
             Some(name) => Some(painted(mesh, name, "--stiffness")?.to_vec()),
@@ -82,10 +95,12 @@ impl Inputs {
             base: asset.meshes[0].positions.clone(),
             targets,
             names: paths[1..].iter().map(name).collect(),
+            combinations: Vec::new(),
             asset,
             rig: None,
             hold: Hold::Nothing,
             anchor: Vec::new(),
+            anchors: Vec::new(),
             stiffness: None,
         })
     }
@@ -128,7 +143,75 @@ impl Inputs {
         (asset.materials, asset.images) = (file.materials.clone(), file.images.clone());
         let rig = Some(Rig { body, file, morphs });
         let (hold, anchor, stiffness) = (Hold::Nothing, Vec::new(), None);
-        Ok(Self { asset, base, targets, names, rig, hold, anchor, stiffness })
+        let (combinations, anchors) = (Vec::new(), Vec::new());
+        Ok(Self {
+            asset,
+            base,
+            targets,
+            names,
+            combinations,
+            rig,
+            hold,
+            anchor,
+            anchors,
+            stiffness,
+        })
+    }
+
+    /// Makes targets combinations of others. The shape of a file is the whole one; a morph target is what is to be added
+    /// to the others.
+    fn combine(&mut self, asked: &[String]) -> anyhow::Result<()> {
+        let mut made = Vec::new();
+        for text in asked {
+            let (name, of) = text.split_once('=').ok_or_else(|| {
+                anyhow!("--combine '{text}': give a target and those it belongs to, as in smileOpen=smile*jawOpen")
+            })?;
+            let name = self.place(name, "--combine")?;
+            let of: Vec<usize> =
+                of.split('*').map(|t| self.place(t, "--combine")).collect::<anyhow::Result<_>>()?;
+            if of.len() < 2 || of.contains(&name) {
+                bail!(
+                    "--combine '{text}': give at least two other targets, as in smileOpen=smile*jawOpen"
+                );
+            }
+            made.push((name, of));
+        }
+        if let Some((name, _)) =
+            made.iter().find(|(_, of)| of.iter().any(|t| made.iter().any(|(n, _)| n == t)))
+        {
+            bail!(
+                "--combine: '{}' is made of another combination: name the targets themselves",
+                self.names[*name]
+            );
+        }
+        let is_left = |t: &usize| !made.iter().any(|(name, _)| name == t);
+        let left: Vec<usize> = (0..self.targets.len()).filter(is_left).collect();
+        for (name, of) in &made {
+            let mut positions = self.targets[*name].clone();
+            if self.rig.is_some() {
+                for &t in of {
+                    let moved = self.targets[t].iter().zip(&self.base);
+                    positions.iter_mut().zip(moved).for_each(|(x, (t, b))| *x += *t - *b);
+                }
+            }
+            let of = of.iter().filter_map(|t| left.iter().position(|l| l == t)).collect();
+            self.combinations.push(Combined { of, positions });
+        }
+        self.targets = left.iter().map(|&t| std::mem::take(&mut self.targets[t])).collect();
+        self.names = left.iter().map(|&t| std::mem::take(&mut self.names[t])).collect();
+        if let Some(rig) = &mut self.rig {
+            rig.morphs = left.iter().map(|&t| std::mem::take(&mut rig.morphs[t])).collect();
+        }
+        Ok(())
+    }
+
+    /// The number of a target.
+    fn place(&self, name: &str, option: &str) -> anyhow::Result<usize> {
+        let name = name.trim();
+        self.names.iter().position(|n| n == name).ok_or_else(|| {
+            let known = self.names[..self.names.len().min(20)].join(", ");
+            anyhow!("{option}: there is no target '{name}' (known: {known})")
+        })
     }
 
     /// Weights of the targets from what was typed.
@@ -159,11 +242,7 @@ impl Inputs {
             let (name, weight) = pair
                 .split_once('=')
                 .ok_or_else(|| anyhow!("--weights: '{pair}' is not name=weight"))?;
-            let place = self.names.iter().position(|n| n == name.trim());
-            let Some(place) = place else {
-                let known = self.names[..self.names.len().min(20)].join(", ");
-                bail!("--weights: there is no target '{}' (known: {known})", name.trim());
-            };
+            let place = self.place(name, "--weights")?;
             weights[place] = weight
                 .trim()
                 .parse()
@@ -222,6 +301,17 @@ fn displaced(path: &Path, base: &TriMesh) -> anyhow::Result<Vec<Vec3>> {
     let moved = supple::io::makehuman::read_target(&bytes, base.positions.len());
     let moved = moved.with_context(|| path.display().to_string())?;
     Ok(base.positions.iter().zip(&moved).map(|(x, d)| *x + *d).collect())
+}
+
+/// Three numbers.
+fn point(text: &str) -> anyhow::Result<DVec3> {
+    let wrong = || format!("--anchor '@{text}': give a place, as in @0,1.2,0");
+    let numbers: Vec<f64> =
+        text.split(',').map(|x| x.trim().parse()).collect::<Result<_, _>>().with_context(wrong)?;
+    match numbers[..] {
+        [x, y, z] if numbers.iter().all(|x| x.is_finite()) => Ok(DVec3::new(x, y, z)),
+        _ => bail!(wrong()),
+    }
 }
 
 /// Vertices by number, or where painted values are above one half.

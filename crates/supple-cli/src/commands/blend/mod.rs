@@ -43,15 +43,19 @@ pub(crate) struct Args {
     /// Weights are those of the targets alone and need not sum to one
     #[arg(long)]
     additive: bool,
+    /// A target that is for others used together: its weight is the product of theirs; may be given again
+    #[arg(long, value_name = "NAME=A*B")]
+    combine: Vec<String>,
     /// What a blend is
     #[arg(long, value_enum, default_value_t = How::Springs)]
     mode: How,
     /// Vertices to hold: numbers from 0, the name of painted values, `agree` (where all shapes agree) or `nothing`
     #[arg(long, value_name = "I,…|PAINT")]
     hold: Option<String>,
-    /// Vertices whose motion the whole takes part in: numbers from 0, or the name of painted values
-    #[arg(long, value_name = "I,…|PAINT")]
-    anchor: Option<String>,
+    /// What the whole moves with where nothing is held: vertices by number or painted values, or rigid rectangles inside,
+    /// at the `centre` or `@X,Y,Z`; may be given again
+    #[arg(long, value_name = "I,…|PAINT|centre|@X,Y,Z", num_args = 0..=1, default_missing_value = "centre")]
+    anchor: Vec<String>,
     /// Painted values that make springs stiffer
     #[arg(long, value_name = "PAINT")]
     stiffness: Option<String>,
@@ -87,6 +91,7 @@ Examples:
   supple blend a.obj b.obj --steps 36 -o bend.glb            (.mp4: a video; out/b.obj: out/b.0000.obj, …)
   supple blend a.obj b.obj c.obj --additive --weights 1,0.5 -o sum.ply
   supple blend face.glb --weights jawOpen=0.7,smile=0.3 -o out.glb
+  supple blend face.glb --combine fix=jawOpen*smile --weights jawOpen=1,smile=1 -o both.glb
   supple blend face.glb -o played.glb                        (its clip plays)
   supple blend face.glb --as correctives --between 5 -o engine.glb
   supple blend a.obj b.obj --steps 9 --obstacle rod.obj --friction 0.3 -o touch.glb
@@ -140,6 +145,9 @@ struct Told {
     /// Volume over that between the shapes, and that of a linear blend, where they differ most.
     volume_error: Option<f64>,
     volume_error_linear: Option<f64>,
+    /// Mean error of edges against blended lengths, and that of a linear blend, where they are largest.
+    edge_error: f64,
+    edge_error_linear: f64,
     /// Median time of a frame.
     milliseconds: f64,
     /// Of correctives: the largest distance from the blend itself.
@@ -227,6 +235,13 @@ fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
             "volume off by at most {:+.3} % (linear: {:+.3} %)",
             100.0 * error,
             100.0 * linear
+        ));
+    }
+    if told.edge_error_linear > 0.0 {
+        shell.say(format!(
+            "edges off by {:.2} % on average at most (linear: {:.2} %)",
+            100.0 * told.edge_error,
+            100.0 * told.edge_error_linear
         ));
     }
     if told.contacts > 0 {

@@ -7,11 +7,11 @@ use glam::{DVec3, Vec3};
 use supple::Run;
 use supple::blendshape::contact::{Interaction, Pull, Touch, World};
 use supple::blendshape::obstacle::Obstacle;
-use supple::blendshape::{History, Params, Shapes, Solver};
-use supple::mesh::volume;
+use supple::blendshape::{Combination, History, Params, Shapes, Solver};
+use supple::mesh::{adjacency, volume};
 use supple::rig::{Clip, Skinning};
 
-use super::inputs::{Inputs, obstacle};
+use super::inputs::{Combined, Inputs, obstacle};
 use super::{Args, How, Told};
 use crate::shell::Shell;
 
@@ -28,6 +28,7 @@ pub(super) struct Player<'a> {
     touch: Touch,
     body: Option<supple::rig::Body>,
     times: Vec<f64>,
+    edges: Edges,
     pub(super) told: Told,
     pub(super) frames: Vec<Frame>,
 }
@@ -88,6 +89,7 @@ impl<'a> Player<'a> {
             touch,
             body,
             times,
+            edges: Edges::new(inputs),
             told,
             frames,
         })
@@ -124,8 +126,12 @@ impl<'a> Player<'a> {
         Ok(blend.positions)
     }
 
-    /// The volume against what lies between the shapes' own.
+    /// Edges against blended lengths, and the volume against what lies between the shapes' own.
     fn measure(&mut self, weights: &[f64], blended: &[Vec3]) {
+        let plain = linear(self.inputs, weights);
+        let [error, error_linear] = [blended, &plain].map(|x| self.edges.error(weights, x));
+        self.told.edge_error = self.told.edge_error.max(error);
+        self.told.edge_error_linear = self.told.edge_error_linear.max(error_linear);
         let triangles = &self.inputs.asset.meshes[0].triangles;
         let volume = |x: &[Vec3]| volume::volume(x, triangles, &self.run);
         let base = volume(&self.inputs.base);
@@ -140,7 +146,7 @@ impl<'a> Player<'a> {
             return;
         }
         let error = volume(blended) / between - 1.0;
-        let plain = volume(&linear(self.inputs, weights)) / between - 1.0;
+        let plain = volume(&plain) / between - 1.0;
         let larger =
             |now: f64, known: Option<f64>| known.filter(|k| k.abs() >= now.abs()).unwrap_or(now);
         self.told.volume_error = Some(larger(error, self.told.volume_error));
@@ -163,16 +169,60 @@ impl<'a> Player<'a> {
     }
 }
 
-pub(super) fn prepare(args: &Args, inputs: &Inputs, run: &Run<'_>) -> anyhow::Result<Solver> {
+/// The edges of the surface and their lengths: in the base, and how much longer each target makes them.
+struct Edges {
+    ends: Vec<[u32; 2]>,
+    rest: Vec<f64>,
+    longer: Vec<Vec<f32>>,
+}
+
+impl Edges {
+    fn new(inputs: &Inputs) -> Self {
+        let ends = adjacency::edges(inputs.base.len(), &inputs.asset.meshes[0].triangles);
+        let rest: Vec<f64> = ends.iter().map(|e| length(&inputs.base, e)).collect();
+        let longer = |x: &Vec<Vec3>| -> Vec<f32> {
+            ends.iter().zip(&rest).map(|(e, r)| (length(x, e) - r) as f32).collect()
+        };
+        let longer = inputs.targets.iter().map(longer).collect();
+        Self { ends, rest, longer }
+    }
+
+    /// Mean error of those that move at all against blended lengths.
+    fn error(&self, weights: &[f64], x: &[Vec3]) -> f64 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (e, (ends, &rest)) in self.ends.iter().zip(&self.rest).enumerate() {
+            let more = weights.iter().zip(&self.longer).map(|(w, l)| w * f64::from(l[e]));
+            let (wanted, now) = (rest + more.sum::<f64>(), length(x, ends));
+            if wanted > 0.0 && (wanted != rest || (now - rest).abs() > 1e-6 * rest) {
+                sum += (now / wanted - 1.0).abs();
+                count += 1.0;
+            }
+        }
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+}
+
+fn length(x: &[Vec3], [i, j]: &[u32; 2]) -> f64 {
+    f64::from(x[*i as usize].distance(x[*j as usize]))
+}
+
+pub(super) fn prepare<'a>(
+    args: &Args,
+    inputs: &'a Inputs,
+    run: &Run<'_>,
+) -> anyhow::Result<Solver> {
     let params = Params {
         mode: args.mode(),
         hold: inputs.hold.clone(),
         anchor: inputs.anchor.clone(),
+        anchors: inputs.anchors.clone(),
         ..Params::default()
     };
     let targets = inputs.targets.iter().map(Vec::as_slice).collect();
     let mut shapes = Shapes::of_surface(&inputs.asset.meshes[0].triangles, &inputs.base, targets);
     shapes.stiffness = inputs.stiffness.as_deref();
+    let combined = |c: &'a Combined| Combination { of: c.of.clone(), positions: &c.positions };
+    shapes.combinations = inputs.combinations.iter().map(combined).collect();
     Ok(Solver::new(&shapes, &params, run)?)
 }
 
@@ -184,6 +234,14 @@ pub(super) fn linear(inputs: &Inputs, weights: &[f64]) -> Vec<Vec3> {
             .zip(target)
             .zip(&inputs.base)
             .for_each(|((x, t), b)| *x += w as f32 * (*t - *b));
+    }
+    for Combined { of, positions } in &inputs.combinations {
+        let w = of.iter().map(|&t| weights[t] as f32).product::<f32>();
+        for (v, x) in x.iter_mut().enumerate() {
+            let base = inputs.base[v];
+            let alone: Vec3 = of.iter().map(|&t| inputs.targets[t][v] - base).sum();
+            *x += w * (positions[v] - base - alone);
+        }
     }
     x
 }

@@ -10,9 +10,11 @@ use glam::Vec3;
 use serde::Serialize;
 use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
+use supple::mesh::folding::Folding;
 use supple::mesh::normals::vertex_normals;
 use supple::mesh::refine;
 use supple::mesh::tangents;
+use supple::mesh::welding::Welding;
 use supple::sculpt::{self, OnContact, Op, Report, ToolShape};
 use supple::{Asset, TriMesh, io, zoo};
 
@@ -74,7 +76,11 @@ struct Told<'a> {
     #[serde(flatten)]
     report: &'a Report,
     volume_error: f64,
+    self_intersections: Folding,
 }
+
+/// Cosine of the angle up to which the normals of copies of a vertex are the same.
+const SAME_NORMAL: f32 = 0.999;
 
 /// Switches of the whole command.
 const SWITCHES: [&str; 4] = ["--json", "--exact-volume", "--stop-on-contact", "--remesh"];
@@ -99,11 +105,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mask = mask(args.mask.as_deref(), &asset)?;
     let params = sculpt::Params { exact_volume, on_contact, mask, ..sculpt::Params::default() };
     let remesh = args.remesh || given("--remesh");
-    // Tangents cannot follow vertices that are not the same.
-    let rest = match &asset.meshes[..] {
-        [mesh, ..] if !remesh => mesh.positions.clone(),
-        _ => Vec::new(),
-    };
+    let before = asset.meshes.first().cloned().unwrap_or_default();
     let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
         if let ([mesh, ..], true) = (&mut asset.meshes[..], remesh) {
             let fineness = refine::Params::default();
@@ -116,13 +118,18 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         };
         Ok(sculpt::apply(positions, triangles, &ops, &params, run)?.report)
     })?;
+    let mut folding = Folding { is_all: true, ..Folding::default() };
     if let [mesh] = &mut asset.meshes[..] {
-        refresh_frames(mesh, &rest, shell);
+        // Tangents cannot follow vertices that are not the same.
+        let rest = if remesh { &[] } else { &before.positions[..] };
+        refresh_frames(mesh, rest, shell);
+        folding = super::folding(&before, mesh, shell)?;
     }
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.warn("deform", &report.warnings);
-    tell(&report, given("--json"), shell)?;
+    shell.warn("deform", folding.warning().as_slice());
+    tell(&report, folding, given("--json"), shell)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -164,23 +171,32 @@ fn deformable(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
     Ok(Asset { materials, images, ..Asset::from_mesh(mesh) })
 }
 
-/// Gives a mesh that came with normals and tangents those of its new shape.
+/// Gives a mesh that came with normals and tangents those of its new shape. Copies of a vertex that shared a normal
+/// share the new one.
 fn refresh_frames(mesh: &mut TriMesh, rest: &[Vec3], shell: &Shell) {
+    let is_new = rest.len() != mesh.positions.len();
     tangents::follow(mesh, rest);
-    mesh.corners.retain(|corner| corner.name != NORMAL);
-    if mesh.attributes.get(NORMAL).is_some() {
-        let normals = vertex_normals(&mesh.positions, &mesh.triangles, &shell.quiet_run());
-        mesh.attributes.set(NORMAL, Values::Vec3(normals));
+    if !is_new {
+        mesh.corners.retain(|corner| corner.name != NORMAL);
     }
+    let Some(Values::Vec3(old)) = mesh.attributes.get(NORMAL) else { return };
+    let alike = |a: u32, b: u32| old[a as usize].dot(old[b as usize]) > SAME_NORMAL;
+    let places = if is_new { &mesh.positions[..] } else { rest };
+    let welding = Welding::of_same(places, alike);
+    let (positions, triangles) =
+        (welding.gather(&mesh.positions), welding.triangles(&mesh.triangles));
+    let normals = vertex_normals(&positions, &triangles, &shell.quiet_run());
+    mesh.attributes.set(NORMAL, Values::Vec3(welding.spread(&normals)));
 }
 
-fn tell(report: &Report, json: bool, shell: &Shell) -> anyhow::Result<()> {
+fn tell(report: &Report, folding: Folding, json: bool, shell: &Shell) -> anyhow::Result<()> {
     let volume_error = report.volume_error();
     if json || shell.options().json {
-        return shell.print_json(&Told { report, volume_error });
+        return shell.print_json(&Told { report, volume_error, self_intersections: folding });
     }
     shell.say(format!("{} vertices moved, by up to {}", report.moved, report.max_displacement));
     shell.say(format!("volume {:.9} → {:.9}", report.volume_before, report.volume_after));
     shell.say(format!("volume error {volume_error:.3e}"));
+    shell.say(format!("self-intersections {} → {}", folding.before, folding.after));
     Ok(())
 }

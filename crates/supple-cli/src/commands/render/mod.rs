@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use glam::Vec3;
+use supple::mesh::section::Plane;
 use supple_gpu::encode::{self, Animation};
 use supple_gpu::sheet::{contact_sheet, spread_frames};
 use supple_gpu::view::Backdrop;
@@ -66,6 +67,7 @@ Examples:
   supple render cow.glb -o softness.png --field softness
   supple render scene.toml -o moments.png --sheet 4 --columns 4 --size 320x360
   supple render scene.toml -o take.mp4 --show springs,colliders --opacity 0.6
+  supple render heart.toml -o heart.png --frame 8 --section y=0 --from 0.3,1,0.3
   supple render before.ply --compare after.ply -o both.png --label \"before|after\"
   supple render scan.ply -o round.webp --turntable 48";
 
@@ -82,6 +84,9 @@ pub(crate) struct Look {
     #[arg(long, value_name = "OTHER",
           conflicts_with_all = ["field", "show", "opacity", "backdrop", "eye", "camera"])]
     pub(crate) compare: Option<PathBuf>,
+    /// Take away what lies beyond a plane and fill the cut: y=0.1, -x=0, or 1,1,0=0.5 for a normal and a distance
+    #[arg(long, value_name = "PLANE", value_parser = plane, allow_hyphen_values = true, conflicts_with = "compare")]
+    pub(crate) section: Option<Plane>,
     /// Draw the edges of the triangles
     #[arg(long)]
     pub(crate) wireframe: bool,
@@ -154,6 +159,7 @@ impl Default for Look {
             size: [1280, 720],
             field: None,
             compare: None,
+            section: None,
             wireframe: false,
             flat: false,
             show: Vec::new(),
@@ -395,6 +401,24 @@ pub(crate) fn size(text: &str) -> Result<[u32; 2], String> {
 fn share(text: &str) -> Result<f32, String> {
     let share = text.parse::<f32>().ok().filter(|s| (0.0..=1.0).contains(s));
     share.ok_or_else(|| format!("'{text}' is no share; take a number from 0 to 1"))
+}
+
+/// An axis with a sign or a normal, and where along it: `y=0.1`, `-x=0`, `1,1,0=0.5`.
+fn plane(text: &str) -> Result<Plane, String> {
+    let wrong = || format!("'{text}' is no plane; write y=0.1, -x=0, or 1,1,0=0.5");
+    let (normal, distance) = text.split_once('=').ok_or_else(wrong)?;
+    let distance = distance.trim().parse::<f32>().ok().filter(|d| d.is_finite());
+    let (sign, axis) = match normal.strip_prefix('-') {
+        Some(axis) => (-1.0, axis),
+        None => (1.0, normal.strip_prefix('+').unwrap_or(normal)),
+    };
+    let (normal, sign) = match axis {
+        "x" => (Vec3::X, sign),
+        "y" => (Vec3::Y, sign),
+        "z" => (Vec3::Z, sign),
+        _ => (vector(normal).ok().filter(|n| n.length_squared() > 0.0).ok_or_else(wrong)?, 1.0),
+    };
+    Ok(Plane { normal: sign * normal, distance: sign * distance.ok_or_else(wrong)? })
 }
 
 /// `x,y,z` without spaces.

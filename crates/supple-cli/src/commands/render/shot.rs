@@ -9,6 +9,7 @@ use supple::asset::Alpha;
 use supple::mesh::Values;
 use supple::mesh::attribute::{Attributes, COLOR};
 use supple::mesh::measure::Bounds;
+use supple::mesh::section::{Plane, cut};
 use supple::player::{Cast, Frame};
 use supple_gpu::camera::{Camera, Framing, Projection};
 use supple_gpu::compare::{self, Comparison};
@@ -142,13 +143,25 @@ impl Shot {
         let mut bodies = Vec::new();
         let meshes: Vec<Option<TriMesh>> =
             (0..fields.len()).map(|b| changed_mesh(stage, &frame, b)).collect();
+        let cuts: Vec<Option<TriMesh>> = (0..fields.len())
+            .map(|b| self.look.section.map(|plane| sliced(stage, &frame, b, &fields[b], &plane)))
+            .collect();
+        for (values, cut) in fields.iter_mut().zip(&cuts) {
+            if let (Some(values), Some(cut)) = (values, cut) {
+                *values = cut.attributes.scalar(FIELD).unwrap_or_default().to_vec();
+            }
+        }
         for (i, values) in fields.iter().enumerate() {
             if frame.bodies[i].positions.is_empty() {
                 continue;
             }
-            let mut body = match &clouds[i] {
-                Some((_, mesh)) => Body { paints: stage.paints(i).to_vec(), ..Body::new(mesh) },
-                None => dressed(stage, &frame, i, meshes[i].as_ref(), &self.look),
+            let mut body = match (&clouds[i], &cuts[i]) {
+                (_, Some(cut)) if cut.triangles.is_empty() => continue,
+                (None, Some(cut)) => Body { paints: stage.paints(i).to_vec(), ..Body::new(cut) },
+                (Some((_, mesh)), _) => {
+                    Body { paints: stage.paints(i).to_vec(), ..Body::new(mesh) }
+                }
+                (None, None) => dressed(stage, &frame, i, meshes[i].as_ref(), &self.look),
             };
             body.opacity = self.look.opacity;
             body.field = values.as_ref().map(|values| self.field(values, i));
@@ -364,6 +377,29 @@ fn changed_mesh(stage: &Stage, frame: &Frame, body: usize) -> Option<TriMesh> {
         mesh.attributes.set(channel.name.clone(), channel.values.clone());
     }
     Some(mesh)
+}
+
+/// The attribute that carries a field through a cut.
+const FIELD: &str = "field";
+
+/// A body of a frame behind a plane, with the values it is coloured by.
+fn sliced(
+    stage: &Stage,
+    frame: &Frame,
+    body: usize,
+    values: &Option<Vec<f32>>,
+    plane: &Plane,
+) -> TriMesh {
+    let shown = &frame.bodies[body];
+    let mut whole = TriMesh::new(shown.positions.clone(), shown.topology.triangles().to_vec());
+    let colors = rest(stage, body).attributes.get(COLOR);
+    if let Some(colors) = colors.filter(|c| c.len() == whole.positions.len()) {
+        whole.attributes.set(COLOR, colors.clone());
+    }
+    if let Some(values) = values.as_ref().filter(|v| v.len() == whole.positions.len()) {
+        whole.attributes.set(FIELD, Values::Scalar(values.clone()));
+    }
+    cut(&whole, plane)
 }
 
 /// A body of a frame in its paints; `mesh` is what is drawn if not its rest shape.

@@ -4,9 +4,9 @@
 
 use glam::{Mat4, Quat, Vec3};
 use supple::TriMesh;
+use supple::contact::collider::Place;
 use supple::modifier;
 use supple::player::Frame;
-use supple::rig::collider::Place;
 use supple::scene::Modifier;
 use supple::sculpt::{self, Curve, Extent, Op, Tool, ToolShape};
 use supple_gpu::camera::Camera;

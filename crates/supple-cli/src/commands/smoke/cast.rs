@@ -1,19 +1,23 @@
-//! A flow and the surfaces in it, with what nobody asked for chosen.
+//! A flow and the surfaces in it, as a scene that is played; what nobody asked for is chosen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use glam::{DVec3, Vec3};
 use supple::flow::Flow;
 use supple::flow::analytic::{self, Analytic};
+use supple::flow::dataset::{Coordinates, Grid};
 use supple::flow::recorded;
-use supple::flow::recording::{Options, Recording};
+use supple::flow::recording::Recording;
 use supple::mesh::measure::Bounds;
-use supple::smoke::{Params, SeedLine, Streak, choose, tufts};
-use supple::{Run, TriMesh};
+use supple::player::{Frame, Player};
+use supple::scene::{Entry, Folder, Modifier, OpenFlows, Scene, Source, Time};
+use supple::smoke::style::Style;
+use supple::smoke::{SeedKey, SmokeParams, choose, walls};
+use supple::{Asset, Run, TriMesh};
 
-use super::picture::cylinder;
-use super::{Args, Shown};
+use super::{Args, Line};
 use crate::commands::{read, rest_mesh};
 use crate::shell::Shell;
 
@@ -27,15 +31,18 @@ const LEAST_FRAMES: f64 = 40.0;
 const RIBBONS: usize = 12;
 const RIBBON_ROWS: usize = 12;
 
-/// Columns and rows of a tuft, and how many there are.
+/// Columns and rows of a tuft.
 const TUFT: [usize; 2] = [24, 3];
-const TUFTS: usize = 180;
 
-/// A flow and the surfaces in it, before their first step.
+/// Frames and releases in a second of the scene: a frame is a release.
+const RATE: u32 = 24;
+
+/// The name of the flow in the scene.
+const FLOW: &str = "flow";
+
+/// A flow and the surfaces in it.
 pub(super) struct Cast {
-    flow: Flow,
-    streaks: Vec<Streak>,
-    colors: Vec<[f32; 3]>,
+    player: Player,
     chosen: Vec<String>,
     /// Mean direction of the flow at the seeds, and of the first seed line.
     axes: [Vec3; 2],
@@ -43,8 +50,13 @@ pub(super) struct Cast {
     is_flat: bool,
     /// Frames until the record ends, or until the surface is complete.
     frames: u32,
-    /// What a formula has in its way.
+    /// When the first frame is, and from one to the next.
+    times: [f64; 2],
+    /// What stands in the flow.
     obstacle: Option<TriMesh>,
+    /// What each body is made with.
+    params: Vec<SmokeParams>,
+    files: Vec<PathBuf>,
 }
 
 /// A flow that was opened.
@@ -52,70 +64,87 @@ struct Opened {
     flow: Flow,
     formula: Option<Analytic>,
     is_flat: bool,
+    /// True if what is not fluid can be shown: a mask on a grid, not the outside of a mesh, nor land on a globe.
+    has_walls: bool,
+    files: Vec<PathBuf>,
+}
+
+/// A surface that was asked for: its seed lines over time.
+struct Asked {
+    lines: Vec<Line>,
+    color: [f32; 3],
 }
 
 impl Cast {
     pub(super) fn new(args: &Args, shell: &Shell) -> anyhow::Result<Self> {
         let run = shell.quiet_run();
         let mut chosen = Vec::new();
-        let Opened { flow, formula, is_flat } = open(args, shell)?;
-        let mut lines: Vec<Vec<[f64; 3]>> = args.seed.iter().map(|line| line.0.clone()).collect();
-        let obstacle = obstacle_of(args, formula, shell)?;
-        if args.style == Shown::Tufts {
-            lines = tufts(obstacle.as_ref(), &flow, &run)?;
-        }
-        if lines.is_empty() {
+        let Opened { flow, formula, is_flat, has_walls, files } = open(args, shell)?;
+        let [first, last] = flow.span().unwrap_or([0.0; 2]);
+        let start = args.start.unwrap_or(if args.backward { last } else { first });
+        let obstacle = match &args.look.obstacle {
+            Some(path) => Some(rest_mesh(path, read(path, shell)?, shell)?),
+            None if has_walls || args.style == Style::Tufts => {
+                Some(walls::mesh(&flow, start, &run)?).filter(|mesh| !mesh.triangles.is_empty())
+            }
+            None => None,
+        };
+        let mut asked = asked(args);
+        if asked.is_empty() {
             let ends = match formula {
                 Some(formula) => formula.seed().0,
                 None => choose::seed(&flow, &run)?.seed,
             };
-            chosen.push(format!("--seed {}", ends.map(comma).join(":")));
-            lines.push(ends.to_vec());
+            if args.style != Style::Tufts {
+                chosen.push(format!("--seed {}", ends.map(comma).join(":")));
+            }
+            asked.push(Asked { lines: vec![Line::of(&ends)], color: color_of(args, 0) });
         }
-        let [first, last] = flow.span().unwrap_or([0.0; 2]);
-        let start = args.start.unwrap_or(if args.backward { last } else { first });
-        let mean = mean_velocity(&flow, &lines[0], start, &run)?;
+        let line = asked[0].lines[0].points.clone();
+        let mean = mean_velocity(&flow, &line, start, &run)?;
+        if args.style == Style::Surface {
+            asked.iter_mut().try_for_each(|asked| spread(asked, mean, &mut chosen))?;
+        }
+        let (rows, columns) = size_of(args, &mut chosen);
         let dt = match args.dt {
             Some(dt) => dt,
-            None if args.style == Shown::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
-            None => step_of(&flow, &lines[0], args.rows, mean)?,
+            None if args.style == Style::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
+            None => step_of(&flow, &line, args.rows.unwrap_or(60), mean)?,
         };
         if args.dt.is_none() {
             chosen.push(format!("--dt {dt}"));
         }
-        let frames = frames_of(&flow, args.columns, start, dt, args.backward);
-        let axes = axes_of(&lines[0], mean);
-        let (mut rows, mut columns) = (args.rows, args.columns);
-        if args.style == Shown::Tufts {
-            (rows, columns) = (TUFT[1], columns.min(TUFT[0]));
-        }
-        if let Some(height) = args.lift {
-            lines = lines.iter().flat_map(|line| lifted(line, height)).collect();
-            rows = rows.min(RIBBON_ROWS);
+        let frames = frames_of(&flow, columns, start, dt, args.backward);
+        if args.frames.is_none() {
+            chosen.push(format!("--frames 0..{frames}"));
         }
         let dt = if args.backward { -dt } else { dt };
-        let streak = |points: &Vec<[f64; 3]>| {
-            let seeds = vec![SeedLine { points: points.clone(), ..SeedLine::default() }];
-            let opacity = args.look.terms();
-            Streak::new(&Params { columns, rows, dt, start, seeds, opacity }, &flow, &run)
-        };
-        let streaks = lines.iter().map(streak).collect::<Result<Vec<_>, _>>()?;
-        warn_of_flow_along(&streaks, shell);
-        let colors = (0..lines.len()).map(|i| color_of(args, i)).collect();
+        let bodies: Vec<SmokeParams> =
+            asked.iter().map(|asked| body(args, asked, [rows, columns])).collect();
+        let flow = Arc::new(flow);
+        let scene =
+            scene_of(&bodies, &files, [start, dt], args.frames.as_ref().map_or(frames, |f| f.end));
+        let player = play(&scene, &flow, args, shell)?;
+        let obstacle = obstacle.map(|mesh| raised(mesh, args.vertical_scale as f32));
+        let axes = axes_of(&line, mean);
         let is_flat = is_flat && args.lift.is_none();
-        Ok(Self { flow, streaks, colors, chosen, axes, is_flat, frames, obstacle })
+        let times = [start, dt];
+        let params = bodies;
+        Ok(Self { player, chosen, axes, is_flat, frames, times, obstacle, params, files })
     }
 
-    pub(super) fn flow(&self) -> &Flow {
-        &self.flow
+    /// The bodies of a frame.
+    pub(super) fn frame(&mut self, i: u32, run: &Run<'_>) -> anyhow::Result<Frame> {
+        Ok(self.player.frame(i, run)?)
     }
 
-    pub(super) fn streaks(&self) -> &[Streak] {
-        &self.streaks
+    pub(super) fn player(&mut self) -> &mut Player {
+        &mut self.player
     }
 
-    pub(super) fn colors(&self) -> &[[f32; 3]] {
-        &self.colors
+    /// The flow's time of a frame.
+    pub(super) fn time(&self, frame: u32) -> f64 {
+        self.times[0] + f64::from(frame) * self.times[1]
     }
 
     /// What was chosen, as the flags that change it.
@@ -138,9 +167,19 @@ impl Cast {
         self.frames
     }
 
-    /// What a formula has in its way.
+    /// What stands in the flow.
     pub(super) fn obstacle(&self) -> Option<&TriMesh> {
         self.obstacle.as_ref()
+    }
+
+    /// What each body is made with.
+    pub(super) fn params(&self) -> &[SmokeParams] {
+        &self.params
+    }
+
+    /// The files of the recording.
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 }
 
@@ -148,78 +187,186 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
     if let [name] = &args.flow[..]
         && let Some(formula) = Analytic::named(name)
     {
-        return Ok(Opened {
-            flow: Flow::Analytic(formula),
-            formula: Some(formula),
-            is_flat: false,
-        });
+        let (flow, files) = (Flow::Analytic(formula), Vec::new());
+        let has_walls = formula == Analytic::Wake;
+        return Ok(Opened { flow, formula: Some(formula), is_flat: false, has_walls, files });
     }
     let paths: Vec<PathBuf> = args.flow.iter().map(PathBuf::from).collect();
-    let options = Options {
-        velocity: args.velocity.clone(),
-        times: args.times,
-        coordinates: args.coordinates.map(Into::into),
-        periodic: args.periodic,
-        allow_outside: shell.options().allow_outside,
-        ..Options::default()
-    };
+    let own = ["speed", "stretch", "age", "row", "born", "alpha"];
+    let scalars: Vec<String> =
+        args.by.iter().filter(|by| !own.contains(&by.as_str())).cloned().collect();
+    let options = args.recorded.options(&scalars, shell);
     let recording = Recording::open(&paths, &options).map_err(|error| {
         let known = analytic::ALL.map(|known| known.0).join(", ");
         anyhow::Error::from(error).context(format!("no flow: neither a file nor one of {known}"))
     })?;
     shell.warn("flow", recording.assumed());
     let is_flat = recorded::is_flat(recording.grid());
+    let is_grid = matches!(**recording.grid(), Grid::Uniform { .. } | Grid::Rectilinear { .. });
+    let has_walls = is_grid && !is_flat && recording.coordinates() == Coordinates::Metres;
+    let files =
+        (0..recording.times().len()).map(|level| recording.path(level).to_owned()).collect();
     let flow = recorded::flow(recording, args.looped)?;
-    Ok(Opened { flow, formula: None, is_flat })
+    Ok(Opened { flow, formula: None, is_flat, has_walls, files })
 }
 
-/// What stands in the flow: a mesh that was named, or what a formula has.
-fn obstacle_of(
-    args: &Args,
-    formula: Option<Analytic>,
-    shell: &Shell,
-) -> anyhow::Result<Option<TriMesh>> {
-    match &args.look.obstacle {
-        Some(path) => Ok(Some(rest_mesh(path, read(path, shell)?, shell)?)),
-        None => Ok((formula == Some(Analytic::Wake)).then(|| cylinder(0.5, [0.0, 4.0]))),
+/// The surfaces of the command line: lines with a time belong to the one before.
+fn asked(args: &Args) -> Vec<Asked> {
+    let mut all: Vec<Asked> = Vec::new();
+    for line in &args.seed {
+        let goes_on = |asked: &Asked| asked.lines.iter().all(|line| line.at.is_some());
+        match all.last_mut() {
+            Some(last) if line.at.is_some() && goes_on(last) => last.lines.push(line.clone()),
+            _ => {
+                let color = color_of(args, all.len());
+                all.push(Asked { lines: vec![line.clone()], color });
+            }
+        }
     }
+    all
 }
 
-/// Seed lines all over an obstacle.
-fn tufts(
-    obstacle: Option<&TriMesh>,
-    flow: &Flow,
-    run: &Run<'_>,
-) -> anyhow::Result<Vec<Vec<[f64; 3]>>> {
-    let mesh = obstacle.context("tufts need something to sit on: name a mesh with --obstacle")?;
-    let bounds = Bounds::of(&mesh.positions).context("the obstacle has no vertices")?;
-    let size = f64::from(bounds.diagonal());
-    let time = flow.span().map_or(0.0, |[first, last]| 0.5 * (first + last));
-    let params = tufts::Params { count: TUFTS, off: 0.03 * size, width: 0.01 * size, time };
-    let lines = tufts::seeds(mesh, flow, &params, run)?;
-    anyhow::ensure!(
-        !lines.is_empty(),
-        "nothing moves around the obstacle: is it in the flow's units?"
-    );
-    Ok(lines.into_iter().map(|line| line.to_vec()).collect())
+/// A time surface from a line alone: as long down the stream as it is wide.
+fn spread(asked: &mut Asked, mean: DVec3, chosen: &mut Vec<String>) -> anyhow::Result<()> {
+    let line = &mut asked.lines[0];
+    if let [a, b] = line.points[..] {
+        let [p, q] = [a, b].map(DVec3::from);
+        let along = mean.try_normalize().context(
+            "nothing moves at the seed line: give the four corners of the surface with --seed",
+        )?;
+        let way = along * p.distance(q);
+        line.points.extend([q + way, p + way].map(|c| c.to_array()));
+        let corners: Vec<String> = line.points.iter().map(|p| comma(*p)).collect();
+        chosen.push(format!("--seed {}", corners.join(":")));
+    }
+    Ok(())
+}
+
+/// Rows and columns of a body.
+fn size_of(args: &Args, chosen: &mut Vec<String>) -> (usize, usize) {
+    let (rows, columns) = match args.style {
+        Style::Tufts => (TUFT[1], TUFT[0]),
+        _ if args.lift.is_some() => (RIBBON_ROWS, 200),
+        // Seen as a grid, a time surface is as fine both ways.
+        Style::Surface => (81, 81),
+        _ => (60, 200),
+    };
+    if args.columns.is_none() {
+        chosen.push(format!("--columns {columns}"));
+    }
+    if args.rows.is_none() {
+        chosen.push(format!("--rows {rows}"));
+    }
+    (args.rows.unwrap_or(rows), args.columns.unwrap_or(columns))
+}
+
+/// One surface as a modifier of the scene.
+fn body(args: &Args, asked: &Asked, [rows, columns]: [usize; 2]) -> SmokeParams {
+    let look = &args.look;
+    let first = &asked.lines[0];
+    let keys = match &asked.lines[..] {
+        [_] => Vec::new(),
+        lines => lines
+            .iter()
+            .map(|line| SeedKey { at: line.at.unwrap_or(0.0), seed: line.points.clone() })
+            .collect(),
+    };
+    let mut params = SmokeParams {
+        flow: FLOW.to_owned(),
+        style: args.style,
+        columns: columns as u32,
+        rows: rows as u32,
+        releases_per_second: RATE,
+        seed: first.points.clone(),
+        keys,
+        every: args.every as u32,
+        inject: args.inject.unwrap_or(0.0),
+        tufts: args.tufts,
+        channels: args.by.iter().filter(|by| is_channel(by)).cloned().collect(),
+        vertical_scale: args.vertical_scale,
+        color: asked.color,
+        opacity: look.opacity,
+        shape: look.shape,
+        curvature: look.curvature,
+        fade: look.fade,
+        linear: look.linear,
+        ..SmokeParams::default()
+    };
+    if let Some(height) = args.lift {
+        let mut ribbons = lifted(&first.points, height);
+        params.seed = ribbons.remove(0);
+        params.parts = ribbons;
+    }
+    if args.style == Style::Tufts {
+        params.obstacle =
+            look.obstacle.as_ref().map(|path| Source::File { file: path.display().to_string() });
+    }
+    params
+}
+
+/// True for what a surface has only if it is asked for.
+fn is_channel(by: &str) -> bool {
+    !["age", "row", "born", "alpha"].contains(&by)
+}
+
+/// The scene that is played: a frame is a release.
+fn scene_of(
+    bodies: &[SmokeParams],
+    files: &[PathBuf],
+    [start, dt]: [f64; 2],
+    frames: u32,
+) -> Scene {
+    let mut scene = Scene::of("smoke", Source::Empty { empty: true });
+    let seconds = f64::from(frames.max(1) - 1) / f64::from(RATE);
+    scene.time = Time { start: 0.0, end: seconds, fps: f64::from(RATE) };
+    let file = files.first().map_or_else(String::new, |file| file.display().to_string());
+    let entry = supple::scene::FlowEntry {
+        start,
+        speed: dt * f64::from(RATE),
+        ..supple::scene::FlowEntry::of(Source::File { file })
+    };
+    scene.flows.insert(FLOW.to_owned(), entry);
+    let actor = scene.assets[0].clone();
+    scene.assets = (1..)
+        .zip(bodies)
+        .map(|(number, params)| {
+            let mut actor = actor.clone();
+            actor.name = format!("smoke {number}");
+            actor.modifiers = vec![Modifier::Open(Entry::of("smoke", params))];
+            actor
+        })
+        .collect();
+    scene
+}
+
+fn play(scene: &Scene, flow: &Arc<Flow>, args: &Args, shell: &Shell) -> anyhow::Result<Player> {
+    let flows: OpenFlows = [(FLOW.to_owned(), Arc::clone(flow))].into();
+    let folder = Folder::new(Path::new(".")).with_flows(&flows);
+    let mut load = |source: &Source| match source {
+        Source::Empty { .. } => Ok(Asset::from_mesh(TriMesh::default())),
+        _ => {
+            let path = args.look.obstacle.as_deref().unwrap_or(Path::new(""));
+            read(path, shell).map_err(Into::into)
+        }
+    };
+    let player = Player::new(scene, &folder, &mut load, &shell.quiet_run());
+    player.map_err(|error| match error {
+        // There is one modifier a body: its own words are enough.
+        supple::player::PlayerError::Modifier { what, .. } => anyhow::anyhow!(what),
+        other => other.into(),
+    })
+}
+
+fn raised(mut mesh: TriMesh, up: f32) -> TriMesh {
+    mesh.positions.iter_mut().for_each(|p| p.z *= up);
+    mesh
 }
 
 /// Tufts are about a seventh as long as what they sit on.
 fn tuft_step(obstacle: Option<&TriMesh>, flow: &Flow, run: &Run<'_>) -> anyhow::Result<f64> {
     let bounds = obstacle.and_then(|mesh| Bounds::of(&mesh.positions));
-    let size = bounds.map_or(1.0, |bounds| f64::from(bounds.diagonal()));
-    Ok(0.15 * size / TUFT[0] as f64 / choose::seed(flow, run)?.speed)
-}
-
-fn warn_of_flow_along(streaks: &[Streak], shell: &Shell) {
-    let along = streaks.iter().map(Streak::along).fold(0.0, f64::max);
-    if along > 0.5 {
-        let what = format!(
-            "the flow runs along {:.0} % of a seed line: no sheet comes from there; turn the line across the flow",
-            100.0 * along
-        );
-        shell.warn("smoke", &[what]);
-    }
+    let bounds = bounds.context("tufts need something to sit on: name a mesh with --obstacle")?;
+    Ok(0.15 * f64::from(bounds.diagonal()) / TUFT[0] as f64 / choose::seed(flow, run)?.speed)
 }
 
 fn axes_of(line: &[[f64; 3]], mean: DVec3) -> [Vec3; 2] {
@@ -229,22 +376,26 @@ fn axes_of(line: &[[f64; 3]], mean: DVec3) -> [Vec3; 2] {
 
 /// Upright lines on a seed line, each the seed of a ribbon.
 fn lifted(line: &[[f64; 3]], height: f64) -> Vec<Vec<[f64; 3]>> {
-    let places = supple::smoke::resample(line, false, RIBBONS).unwrap_or_default();
+    let places = supple::smoke::resample(line, false, RIBBONS);
+    let places = places.unwrap_or_else(|_| line.to_vec());
     places.into_iter().map(|[x, y, z]| vec![[x, y, z], [x, y, z + height]]).collect()
 }
 
 fn color_of(args: &Args, i: usize) -> [f32; 3] {
     const WHITE: [f32; 3] = [0.95, 0.95, 0.95];
     const WOOL: [f32; 3] = [0.80, 0.34, 0.08];
-    let seeds = args.seed.len().max(1);
-    // Ribbons of one seed line have its colour.
-    let i = if args.lift.is_some() { i / RIBBONS.max(1) } else { i };
-    let default = if args.style == Shown::Tufts { WOOL } else { WHITE };
-    args.color.get(i.min(seeds - 1)).copied().unwrap_or(default)
+    let default = if args.style == Style::Tufts { WOOL } else { WHITE };
+    let last = args.color.last().copied().filter(|_| args.color.len() == 1);
+    args.color.get(i).copied().or(last).unwrap_or(default)
 }
 
 fn comma(point: [f64; 3]) -> String {
-    point.map(|c| c.to_string()).join(",")
+    point.map(|c| rounded(c).to_string()).join(",")
+}
+
+/// To six digits: what is printed is read by people, and read back.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 /// Over a line.

@@ -1,6 +1,8 @@
 //! `supple smoke`: smoke-like streak surfaces in a flow.
 
 mod cast;
+mod checkpoint;
+mod lines;
 mod output;
 mod picture;
 
@@ -9,12 +11,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use glam::Vec3;
-use supple::flow::dataset::Coordinates;
-use supple::smoke::Opacity;
+use supple::smoke::SmokeParams;
 use supple::smoke::style::Style;
 
 use self::cast::Cast;
 use self::output::Output;
+use super::flow::FlowArgs;
 use super::number;
 use super::render::Behind;
 use crate::shell::Shell;
@@ -23,8 +25,9 @@ use crate::shell::Shell;
 ///
 /// Columns of vertices are released from a seed line and carried by the flow; the surface is drawn the thinner
 /// the more it is stretched. The flow is a recording (.pvd, VTK, NetCDF, Amira; files, patterns, lists) or a formula: abc,
-/// gyre, hill, wake, swirl, uniform, oscillating, saddle. What is not given is chosen and printed. A picture shows the last frame; frame i is at --start + i × --dt.
-#[derive(clap::Args, Debug)]
+/// gyre, hill, wake, swirl, uniform, oscillating, saddle. What is not given is chosen and printed. A picture shows the
+/// last frame; frame i is at --start + i × --dt. Stopped with Ctrl-C, the same command goes on where it was.
+#[derive(clap::Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The flow: files of a recording, or the name of a formula
@@ -33,18 +36,19 @@ pub(crate) struct Args {
     /// File to write: .png, .webp, .gif, .mp4; .ply, .glb, .obj (one a frame); .pvd (with one .vtp a frame)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// A seed line, its corners separated by colons: 0,0,0:0,1,0; several make several surfaces
+    /// A seed line, its corners separated by colons: 0,0,0:0,1,0; several make several surfaces. Lines with a time,
+    /// 0,0,0:0,1,0@2.5, that follow each other are one that moves. Of a time surface, its four corners
     #[arg(long, value_name = "X,Y,Z:X,Y,Z", value_parser = line, allow_hyphen_values = true)]
     pub(crate) seed: Vec<Line>,
     /// Colour of a surface, by name or as #rrggbb: the first for the first seed
     #[arg(long, value_name = "COLOR", value_parser = color)]
     pub(crate) color: Vec<[f32; 3]>,
-    /// Columns of a surface: a column lives so many steps
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub(crate) columns: usize,
-    /// Vertices in a column
-    #[arg(long, value_name = "N", default_value_t = 60)]
-    pub(crate) rows: usize,
+    /// Columns of a surface: a column lives so many steps [default: 200]
+    #[arg(long, value_name = "N")]
+    pub(crate) columns: Option<usize>,
+    /// Vertices in a column [default: 60]
+    #[arg(long, value_name = "N")]
+    pub(crate) rows: Option<usize>,
     /// Time between two frames, each of which releases a column; chosen for square cells if not given
     #[arg(long, value_parser = number::<f64>, value_name = "TIME")]
     pub(crate) dt: Option<f64>,
@@ -57,33 +61,35 @@ pub(crate) struct Args {
     /// Run time backwards: where it came from
     #[arg(long)]
     pub(crate) backward: bool,
-    /// Names of the velocity of a recording, or of its components
-    #[arg(long, value_name = "U,V,W", value_delimiter = ',')]
-    pub(crate) velocity: Vec<String>,
-    /// Times of files that do not say them: the first, and from one to the next
-    #[arg(long, value_name = "START:STEP", value_parser = times)]
-    pub(crate) times: Option<(f64, f64)>,
-    /// What the coordinates are; as the file says if not given
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(crate) coordinates: Option<Meaning>,
-    /// Axes whose end is their beginning: x, xy, z …
-    #[arg(long, value_name = "AXES", default_value = "", value_parser = axes, hide_default_value = true)]
-    pub(crate) periodic: [bool; 3],
     /// The record is a period that repeats
     #[arg(long = "loop")]
     pub(crate) looped: bool,
     /// Stand upright ribbons of this height on the seed line: for flows in a plane
     #[arg(long, value_parser = number::<f64>, value_name = "HEIGHT")]
     pub(crate) lift: Option<f64>,
-    /// How the surface is shown
-    #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
-    pub(crate) style: Shown,
+    /// What heights are multiplied with: an ocean is flat
+    #[arg(long, value_parser = number::<f64>, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) vertical_scale: f64,
+    /// How the surface is made and shown
+    #[arg(long, value_name = "STYLE", default_value = "smoke", value_parser = style)]
+    pub(crate) style: Style,
     /// Rows or columns from one line to the next; rows of a nozzle with its gap
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) every: usize,
-    /// Colour by something, with a legend
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(crate) by: Option<By>,
+    /// Time after which a time or path surface is put in anew
+    #[arg(long, value_parser = number::<f64>, value_name = "TIME")]
+    pub(crate) inject: Option<f64>,
+    /// About how many wool tufts
+    #[arg(long, value_name = "N", default_value_t = 180)]
+    pub(crate) tufts: u32,
+    /// Draw lines in this width, in pixels, and not as coloured vertices
+    #[arg(long, value_parser = number::<f32>, value_name = "PX")]
+    pub(crate) line_width: Option<f32>,
+    /// Colour by speed, age, stretch (area over that of its birth), row, or any scalar of the recording, with a legend
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Option<String>,
+    #[command(flatten)]
+    pub(crate) recorded: FlowArgs,
     #[command(flatten)]
     pub(crate) look: Look,
 }
@@ -124,88 +130,27 @@ pub(crate) struct Look {
     /// Leave the seed line out of the picture
     #[arg(long)]
     pub(crate) no_seed_line: bool,
+    /// Leave the time out of the picture
+    #[arg(long)]
+    pub(crate) no_time: bool,
 }
 
-/// How a surface is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Shown {
-    /// Smoke
-    #[default]
-    Smoke,
-    /// Smoke with streak lines
-    Streaks,
-    /// Smoke with time lines
-    Times,
-    /// The surface itself
-    Surface,
-    /// Smoke from nozzles
-    Nozzles,
-    /// Wool tufts all over an obstacle
-    Tufts,
-}
+/// Names of styles.
+const STYLES: [(&str, Style); 8] = [
+    ("smoke", Style::Smoke),
+    ("streaks", Style::Streaks),
+    ("times", Style::Times),
+    ("surface", Style::Surface),
+    ("nozzles", Style::Nozzles),
+    ("tufts", Style::Tufts),
+    ("path", Style::Path),
+    ("stream", Style::Stream),
+];
 
-impl From<Shown> for Style {
-    fn from(shown: Shown) -> Self {
-        match shown {
-            Shown::Smoke => Self::Smoke,
-            Shown::Streaks => Self::Streaks,
-            Shown::Times => Self::Times,
-            Shown::Surface | Shown::Tufts => Self::Surface,
-            Shown::Nozzles => Self::Nozzles,
-        }
-    }
-}
-
-/// What the colour means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum By {
-    /// How fast the flow is there
-    Speed,
-    /// Time since it was released
-    Age,
-    /// How often the area of its birth a triangle has
-    Stretch,
-    /// Where on the seed line it came from
-    Row,
-}
-
-/// What coordinates are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Meaning {
-    /// Longitude and latitude
-    Degrees,
-    /// Lengths
-    Metres,
-}
-
-impl From<Meaning> for Coordinates {
-    fn from(meaning: Meaning) -> Self {
-        match meaning {
-            Meaning::Degrees => Self::Degrees,
-            Meaning::Metres => Self::Metres,
-        }
-    }
-}
-
-fn times(text: &str) -> Result<(f64, f64), String> {
-    let wrong = || format!("'{text}' is no start and step; write them like 0:0.1");
-    let (start, step) = text.split_once(':').ok_or_else(wrong)?;
-    let number = |part: &str| part.trim().parse::<f64>().ok().filter(|n| n.is_finite());
-    number(start).zip(number(step)).ok_or_else(wrong)
-}
-
-fn axes(text: &str) -> Result<[bool; 3], String> {
-    match text.chars().find(|c| !"xyz".contains(*c)) {
-        Some(c) => Err(format!("'{c}' is no axis; name axes like xz")),
-        None => Ok(['x', 'y', 'z'].map(|axis| text.contains(axis))),
-    }
-}
-
-impl Look {
-    pub(crate) fn terms(&self) -> Opacity {
-        let Self { opacity, shape, curvature, fade, linear, .. } = *self;
-        Opacity { fresh: opacity, shape, curvature, fade, linear }
-    }
+fn style(text: &str) -> Result<Style, String> {
+    let known = || STYLES.map(|(name, _)| name).join(", ");
+    let found = STYLES.iter().find(|(name, _)| *name == text).map(|(_, style)| *style);
+    found.ok_or_else(|| format!("'{text}' is no style; there are {}", known()))
 }
 
 const EXAMPLES: &str = "\
@@ -215,18 +160,20 @@ Examples:
   supple smoke gyre -o gyre.pvd
   supple smoke case.pvd -o wake.mp4
   supple smoke U.nc V.nc --velocity vozocrtx,vomecrty --seed 20000,10000:20000,90000 -o out.pvd
+  supple smoke case.foam --style tufts --obstacle body.stl -o tufts.png
+  supple smoke ocean.nc --memory 200M -o drift.mp4
+  supple smoke 'piv*.vec' --times 0:0.01 --lift 0.2 -o channel.png
   supple smoke wake --seed 0.6,0.3,0:0.6,0.3,4 --color red --seed 0.6,-0.3,0:0.6,-0.3,4 --color blue -o two.png";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let output = Output::check(&args.output)?;
-    let cast = Cast::new(args, shell)?;
+    let mut cast = Cast::new(args, shell)?;
     for choice in cast.chosen() {
         shell.say(choice);
     }
-    let files = output.write(&cast, args, shell)?;
+    let files = output.write(&mut cast, args, shell)?;
     if shell.options().json {
-        let vertices: usize =
-            cast.streaks().iter().map(|s| s.params().columns * s.params().rows).sum();
+        let vertices: u64 = cast.params().iter().map(vertices).sum();
         let told =
             serde_json::json!({ "files": files, "chosen": cast.chosen(), "vertices": vertices });
         shell.print_json(&told)?;
@@ -240,9 +187,22 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The corners of a seed line.
+fn vertices(params: &SmokeParams) -> u64 {
+    u64::from(params.columns) * u64::from(params.rows) * (1 + params.parts.len() as u64)
+}
+
+/// The corners of a seed line, and when it is there.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Line(pub(crate) Vec<[f64; 3]>);
+pub(crate) struct Line {
+    pub(crate) points: Vec<[f64; 3]>,
+    pub(crate) at: Option<f64>,
+}
+
+impl Line {
+    fn of(points: &[[f64; 3]]) -> Self {
+        Self { points: points.to_vec(), at: None }
+    }
+}
 
 /// Points separated by colons; in a plane two numbers will do.
 fn line(text: &str) -> Result<Line, String> {
@@ -256,9 +216,13 @@ fn line(text: &str) -> Result<Line, String> {
             _ => None,
         }
     };
-    let points: Option<Vec<_>> = text.split(':').map(point).collect();
+    let (corners, at) = match text.split_once('@') {
+        Some((corners, at)) => (corners, Some(at.trim().parse::<f64>().ok().ok_or_else(wrong)?)),
+        None => (text, None),
+    };
+    let points: Option<Vec<_>> = corners.split(':').map(point).collect();
     let points = points.ok_or_else(wrong)?;
-    if points.len() < 2 { Err(wrong()) } else { Ok(Line(points)) }
+    if points.len() < 2 { Err(wrong()) } else { Ok(Line { points, at }) }
 }
 
 /// Names of colours in linear light, softened as smoke is.
@@ -293,19 +257,20 @@ mod tests {
 
     #[test]
     fn lines_are_read_and_refused() {
-        assert_eq!(line("1,0,0:1,0.5,-2"), Ok(Line(vec![[1.0, 0.0, 0.0], [1.0, 0.5, -2.0]])));
-        assert_eq!(line("1,2:3,4:5,6").map(|l| l.0.len()), Ok(3));
-        for bad in ["1,0,0", "1,0,0:", "a,b:c,d", "1:2", "1,2,3,4:1,2,3,4"] {
+        let points = vec![[1.0, 0.0, 0.0], [1.0, 0.5, -2.0]];
+        assert_eq!(line("1,0,0:1,0.5,-2"), Ok(Line { points, at: None }));
+        assert_eq!(line("1,2:3,4:5,6").map(|l| l.points.len()), Ok(3));
+        assert_eq!(line("1,2:3,4@-2.5").map(|l| l.at), Ok(Some(-2.5)));
+        for bad in ["1,2:3,4@", "1,2:3,4@x", "1,0,0", "1,0,0:", "a,b:c,d", "1:2", "1,2,3,4:1,2,3,4"]
+        {
             assert!(line(bad).unwrap_err().contains("0,0,0:0,1,0"), "{bad}");
         }
     }
 
     #[test]
-    fn times_and_axes_are_read_and_refused() {
-        assert_eq!(times("0:0.01"), Ok((0.0, 0.01)));
-        assert!(times("0").is_err() && times("0:x").is_err());
-        assert_eq!(axes("xz"), Ok([true, false, true]));
-        assert!(axes("q").is_err());
+    fn styles_are_known_by_name() {
+        assert_eq!(style("path"), Ok(Style::Path));
+        assert!(style("fog").unwrap_err().contains("streaks, times, surface"));
     }
 
     #[test]

@@ -4,16 +4,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use supple::mesh::Values;
-use supple::mesh::attribute::COLOR;
-use supple::smoke::style::{self, Lines};
-use supple::smoke::{self, Streak, Surface};
-use supple::{Asset, io};
+use supple::player::{BodyFrame, Frame};
+use supple::{Asset, Run, TriMesh, io};
 use supple_gpu::Renderer;
 use supple_gpu::encode::{self, Animation};
 
 use super::Args;
 use super::cast::Cast;
+use super::checkpoint::Checkpoint;
 use super::picture::{Camerawork, Seen};
 use crate::shell::Shell;
 
@@ -53,34 +51,55 @@ impl Output {
 
     pub(super) fn write(
         &self,
-        cast: &Cast,
+        cast: &mut Cast,
         args: &Args,
         shell: &Shell,
     ) -> anyhow::Result<Vec<PathBuf>> {
         let frames = args.frames.clone().unwrap_or(0..cast.frames());
         match self {
             Self::Picture(path) => {
+                io::check_output(path)?;
                 let mut renderer = Renderer::new()?;
-                let mut last = Vec::new();
-                for_frames(cast, args, frames.end - 1..frames.end, shell, |_, surfaces| {
-                    last = surfaces.to_vec();
-                    Ok(())
+                let last = frames.end - 1;
+                let mut checkpoint = Checkpoint::open(path, cast, args);
+                checkpoint.resume(cast, last, shell);
+                let (shown, ended) = shell.with_progress("smoke", |run| {
+                    let mut shown = None;
+                    let ended = for_frames(
+                        cast,
+                        checkpoint.from()..frames.end,
+                        &mut checkpoint,
+                        run,
+                        |_, i, frame| {
+                            shown = Some((i, frame));
+                            Ok(())
+                        },
+                    )?;
+                    Ok::<_, anyhow::Error>((shown, ended))
                 })?;
+                let Some((last, shown)) = shown else { bail!("there is no frame {last}") };
                 let mut seen = Seen::default();
-                seen.look(cast, args, &last, shell)?;
+                seen.look(args, &shown);
                 let camera = Camerawork::new(cast, args, seen);
-                encode::png::write(&camera.take(cast, &last, &mut renderer, shell)?, path)?;
+                encode::png::write(&camera.take(&shown, last, cast, &mut renderer)?, path)?;
+                ended.whole(path)?;
+                checkpoint.remove();
                 Ok(vec![path.clone()])
             }
             Self::Animation(path) => {
+                io::check_output(path)?;
                 let mut renderer = Renderer::new()?;
                 let camera = Camerawork::of_take(cast, args, frames.clone(), shell)?;
                 let mut animation = Animation::create(path, FPS)?;
-                for_frames(cast, args, frames, shell, |_, surfaces| {
-                    animation.push(&camera.take(cast, surfaces, &mut renderer, shell)?)?;
-                    Ok(())
+                let mut none = Checkpoint::none();
+                let ended = shell.with_progress("smoke", |run| {
+                    for_frames(cast, frames, &mut none, run, |cast, i, frame| {
+                        animation.push(&camera.take(&frame, i, cast, &mut renderer)?)?;
+                        Ok(())
+                    })
                 })?;
                 animation.finish()?;
+                ended.whole(path)?;
                 Ok(vec![path.clone()])
             }
             Self::Meshes(path) => meshes(path, cast, args, frames, shell),
@@ -88,37 +107,65 @@ impl Output {
     }
 }
 
-/// Plays all surfaces side by side and hands over those of each frame of a range.
+/// Plays a range of frames and hands each over with its number; where it is is noted in the checkpoint.
 pub(super) fn for_frames(
-    cast: &Cast,
-    args: &Args,
+    cast: &mut Cast,
     frames: Range<u32>,
-    shell: &Shell,
-    mut each: impl FnMut(u32, &[Surface]) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    shell.with_progress("smoke", |run| {
-        let mut streaks: Vec<Streak> = cast.streaks().to_vec();
-        for frame in 0..frames.end {
-            run.check()?;
-            if frame > 0 {
-                for streak in &mut streaks {
-                    streak.step(cast.flow(), run)?;
-                }
+    checkpoint: &mut Checkpoint,
+    run: &Run<'_>,
+    mut each: impl FnMut(&mut Cast, u32, Frame) -> anyhow::Result<()>,
+) -> anyhow::Result<Ended> {
+    for i in frames.clone() {
+        run.check()?;
+        let frame = match cast.frame(i, run) {
+            Ok(frame) => frame,
+            // A record that breaks off is played up to there.
+            Err(error) if i > frames.start && !run.is_cancelled() => {
+                return Ok(Ended::Early(i, error));
             }
-            if frames.contains(&frame) {
-                let shown = |streak: &Streak| {
-                    let mut surface = streak.surface(cast.flow(), 0.0, run)?;
-                    let lines = Lines { every: args.every, ..Lines::default() };
-                    style::apply(&mut surface, args.style.into(), &lines, streak.ring().released());
-                    Ok::<_, smoke::Error>(surface)
-                };
-                let surfaces = streaks.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
-                each(frame, &surfaces)?;
+            Err(error) => return Err(error),
+        };
+        each(cast, i, frame)?;
+        checkpoint.note(cast, i);
+        run.report(u64::from(i - frames.start) + 1, frames.len() as u64);
+    }
+    Ok(Ended::Whole)
+}
+
+/// How far a flow was played.
+#[must_use]
+pub(super) enum Ended {
+    Whole,
+    /// To before this frame.
+    Early(u32, anyhow::Error),
+}
+
+impl Ended {
+    /// What was written stands; but it is not all that was asked for.
+    fn whole(self, written: &Path) -> anyhow::Result<()> {
+        match self {
+            Self::Whole => Ok(()),
+            Self::Early(frame, error) => {
+                let path = written.display();
+                Err(error.context(format!("played up to frame {frame}; {path} ends there")))
             }
-            run.report(u64::from(frame) + 1, u64::from(frames.end));
         }
-        Ok(())
-    })
+    }
+
+    /// The end of the frames that were played.
+    fn end(&self, asked: u32) -> u32 {
+        match self {
+            Self::Whole => asked,
+            Self::Early(frame, _) => *frame,
+        }
+    }
+}
+
+/// A body of a frame as a mesh.
+pub(super) fn mesh_of(body: &BodyFrame) -> TriMesh {
+    let mut mesh = TriMesh::new(body.positions.clone(), body.topology.triangles().to_vec());
+    mesh.attributes = body.channels.clone();
+    mesh
 }
 
 /// `out/frame.ply` becomes `out/frame.0000.ply`; of several surfaces `out/frame.0.0000.ply`.
@@ -130,7 +177,7 @@ fn numbered(path: &Path, surface: Option<usize>, frame: u32, ending: &str) -> Pa
 
 fn meshes(
     path: &Path,
-    cast: &Cast,
+    cast: &mut Cast,
     args: &Args,
     frames: Range<u32>,
     shell: &Shell,
@@ -138,36 +185,42 @@ fn meshes(
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let listed = ending == "pvd";
     let ending = if listed { "vtp" } else { &ending };
-    let (mut files, mut series) = (Vec::new(), Vec::new());
-    for_frames(cast, args, frames, shell, |frame, surfaces| {
-        for (i, surface) in surfaces.iter().enumerate() {
-            let several = (surfaces.len() > 1).then_some(i);
-            let file = numbered(path, several, frame, ending);
-            let mut mesh = surface.mesh.clone();
-            tint(&mut mesh, cast.colors()[i]);
-            if listed {
-                io::save(&file, |out| io::vtp::write(&mesh, out))?;
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                series.push((surface.time, name));
-            } else {
-                io::write(&file, &Asset::from_mesh(mesh))?;
+    let count = cast.player().cast().len();
+    let several = |i: usize| (count > 1).then_some(i);
+    let files_of = |frame: u32| (0..count).map(move |i| numbered(path, several(i), frame, ending));
+    let mut checkpoint = Checkpoint::open(path, cast, args);
+    checkpoint.resume(cast, frames.end, shell);
+    // Frames that an earlier run wrote are not written again.
+    let first = frames.start.max(checkpoint.from());
+    let is_there = (frames.start..first).all(|i| files_of(i).all(|file| file.exists()));
+    let first = if is_there { first } else { frames.start };
+    let ended = shell.with_progress("smoke", |run| {
+        for_frames(cast, first..frames.end, &mut checkpoint, run, |_, number, frame| {
+            for (body, file) in frame.bodies.iter().zip(files_of(number)) {
+                let mesh = mesh_of(body);
+                io::check_output(&file)?;
+                if listed {
+                    io::save(&file, |out| io::vtp::write(&mesh, out))?;
+                } else {
+                    io::write(&file, &Asset::from_mesh(mesh))?;
+                }
             }
-            files.push(file);
-        }
-        Ok(())
+            Ok(())
+        })
     })?;
+    let frames = frames.start..ended.end(frames.end);
+    let mut files: Vec<PathBuf> = frames.clone().flat_map(files_of).collect();
     if listed {
+        let name =
+            |file: PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let series: Vec<(f64, String)> = frames
+            .flat_map(|i| files_of(i).map(move |file| (i, file)))
+            .map(|(i, file)| (cast.time(i), name(file)))
+            .collect();
         io::save(path, |out| io::vtp::write_series(&series, out))?;
         files.insert(0, path.to_owned());
     }
+    ended.whole(path)?;
+    checkpoint.remove();
     Ok(files)
-}
-
-/// White times the colour of the surface.
-pub(super) fn tint(mesh: &mut supple::TriMesh, [r, g, b]: [f32; 3]) {
-    for (name, values) in mesh.attributes.values_mut() {
-        if let (COLOR, Values::Vec4(colors)) = (name, values) {
-            colors.iter_mut().for_each(|c| *c *= glam::Vec4::new(r, g, b, 1.0));
-        }
-    }
 }

@@ -6,15 +6,19 @@ use glam::Vec3;
 use supple::TriMesh;
 use supple::mesh::Values;
 use supple::mesh::measure::Bounds;
-use supple::smoke::{ALPHA, Surface};
+use supple::modifier;
+use supple::player::Frame;
+use supple::smoke::ALPHA;
+use supple::smoke::style::Style;
 use supple_gpu::camera::{Camera, Framing};
 use supple_gpu::overlay::Overlay;
-use supple_gpu::view::{Body, Field, Paint, View, aspect};
+use supple_gpu::view::{Body, Edge, Field, Label, Paint, View, aspect};
 use supple_gpu::{Image, Renderer};
 
 use super::cast::Cast;
-use super::output::for_frames;
-use super::{Args, By, Shown};
+use super::checkpoint::Checkpoint;
+use super::output::{for_frames, mesh_of};
+use super::{Args, lines};
 use crate::shell::Shell;
 
 /// Smoke thinner than this is no reason to look farther.
@@ -23,21 +27,17 @@ const SEEN: f32 = 0.02;
 /// Frames looked at to find a camera that holds the whole take.
 const LOOKS: u32 = 12;
 
+/// The colour of seed lines, sRGB.
+const SEED: [u8; 4] = [150, 160, 175, 120];
+
 /// One camera for all frames.
 pub(super) struct Camerawork {
     camera: Camera,
     stage: Option<Bounds>,
     obstacle: Option<TriMesh>,
-    seeds: Vec<Overlay>,
-    args: Look,
-}
-
-struct Look {
-    size: [u32; 2],
-    backdrop: supple_gpu::view::Backdrop,
-    up: Vec3,
+    args: Args,
     /// What the colour means, and the ends of its range.
-    by: Option<(By, [f32; 2])>,
+    by: Option<(String, [f32; 2])>,
 }
 
 /// What the camera must hold, and the range of what colours mean.
@@ -49,38 +49,52 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Looks at the surfaces of a frame.
-    pub(super) fn look(
-        &mut self,
-        cast: &Cast,
-        args: &Args,
-        surfaces: &[Surface],
-        shell: &Shell,
-    ) -> anyhow::Result<()> {
-        for surface in surfaces {
-            visible(surface, &mut self.points);
-            if let Some(by) = args.by {
-                self.range = widened(self.range, &values(by, cast, surface, shell)?);
+    pub(super) fn look(&mut self, args: &Args, frame: &Frame) {
+        for body in &frame.bodies {
+            if let Some(Values::Scalar(alpha)) = body.channels.get(ALPHA) {
+                let seen = body.positions.iter().zip(alpha).filter(|(_, alpha)| **alpha > SEEN);
+                self.points.extend(seen.map(|(x, _)| *x));
+            }
+            if let Some(Values::Scalar(values)) =
+                args.by.as_ref().and_then(|by| body.channels.get(by))
+            {
+                self.range = widened(self.range, values);
+            }
+            for overlay in &body.guides.overlays {
+                if let modifier::Overlay::Line(points) = overlay {
+                    self.points.extend(points);
+                }
             }
         }
-        Ok(())
     }
 }
 
 impl Camerawork {
     /// A camera that holds all of a range of frames, which are played for it.
     pub(super) fn of_take(
-        cast: &Cast,
+        cast: &mut Cast,
         args: &Args,
         frames: Range<u32>,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
         let mut seen = Seen::default();
         let every = (frames.len() as u32 / LOOKS).max(1);
-        for_frames(cast, args, frames.clone(), shell, |frame, surfaces| {
-            if frame + 1 == frames.end || frame % every == 0 {
-                seen.look(cast, args, surfaces, shell)?;
+        let looks = frames.clone().filter(|i| i % every == 0 || i + 1 == frames.end);
+        shell.with_progress("looking", |run| {
+            for i in looks {
+                let mut none = Checkpoint::none();
+                let looked = for_frames(cast, i..i + 1, &mut none, run, |_, _, frame| {
+                    seen.look(args, &frame);
+                    Ok(())
+                });
+                match looked {
+                    Ok(_) => {}
+                    // Where a record breaks off is said when its frames are written.
+                    Err(_) if i > frames.start && !run.is_cancelled() => break,
+                    Err(error) => return Err(error),
+                }
             }
-            Ok(())
+            Ok::<_, anyhow::Error>(())
         })?;
         Ok(Self::new(cast, args, seen))
     }
@@ -94,93 +108,87 @@ impl Camerawork {
             .from
             .unwrap_or_else(|| if cast.is_flat() { Vec3::Z } else { across(cast.axes(), look.up) });
         let mut framing = Framing::new(direction, look.up, aspect(look.size)).with_margin(0.06);
-        let mut seeds = Vec::new();
-        for streak in cast.streaks() {
-            let points: Vec<Vec3> =
-                streak.params().seeds.iter().flat_map(|line| &line.points).map(place).collect();
-            seen.extend(&points);
-            if !look.no_seed_line && args.style != Shown::Tufts {
-                seeds.push(Overlay::Curve {
-                    points,
-                    closed: false,
-                    color: [150, 160, 175, 120],
-                    width_px: 1.5,
-                });
-            }
-        }
-        seen.extend(obstacle.iter().flat_map(|mesh| &mesh.positions));
+        // A wall as large as the flow is no reason to look at all of it.
+        let smoke = Bounds::of(&seen);
+        let near = |p: &&Vec3| {
+            smoke.is_none_or(|b| {
+                let reach = 0.6 * b.diagonal();
+                p.cmpge(b.min - reach).all() && p.cmple(b.max + reach).all()
+            })
+        };
+        let walls: Vec<Vec3> =
+            obstacle.iter().flat_map(|mesh| &mesh.positions).filter(near).copied().collect();
+        seen.extend(walls);
         framing.add(&seen);
-        let by = args.by.zip(range);
-        let args = Look { size: look.size, backdrop: look.backdrop.into(), up: look.up, by };
-        Self { camera: framing.camera(), stage: Bounds::of(&seen), obstacle, seeds, args }
+        let by = args.by.clone().zip(range);
+        let (camera, stage) = (framing.camera(), Bounds::of(&seen));
+        Self { camera, stage, obstacle, args: args.clone(), by }
     }
 
     pub(super) fn take(
         &self,
+        frame: &Frame,
+        number: u32,
         cast: &Cast,
-        surfaces: &[Surface],
         renderer: &mut Renderer,
-        shell: &Shell,
     ) -> anyhow::Result<Image> {
-        let mut fields = Vec::new();
-        for surface in surfaces {
-            fields.push(match self.args.by {
-                Some((by, _)) => values(by, cast, surface, shell)?,
-                None => Vec::new(),
-            });
-        }
+        let look = &self.args.look;
+        let meshes: Vec<TriMesh> = frame.bodies.iter().map(mesh_of).collect();
         let mut bodies: Vec<Body<'_>> = Vec::new();
-        for (i, surface) in surfaces.iter().enumerate() {
-            let mut body = surface_body(surface, cast.colors()[i]);
-            if let Some((by, range)) = self.args.by {
-                let name = format!("{by:?}").to_lowercase();
+        for mesh in meshes.iter().filter(|mesh| !mesh.triangles.is_empty()) {
+            let mut body = Body { paint: self.paint(), ..Body::new(mesh) };
+            if let Some((by, range)) = &self.by
+                && let Some(Values::Scalar(values)) = mesh.attributes.get(by)
+            {
                 let legend = bodies.is_empty();
                 body.field =
-                    Some(Field { range: Some(range), legend, ..Field::new(name, &fields[i]) });
+                    Some(Field { range: Some(*range), legend, ..Field::new(by.clone(), values) });
             }
-            if !surface.mesh.triangles.is_empty() {
-                bodies.push(body);
-            }
+            bodies.push(body);
         }
         bodies.extend(self.obstacle.as_ref().map(Body::new));
+        let mut overlays = Vec::new();
+        if !look.no_seed_line {
+            overlays.extend(frame.bodies.iter().flat_map(|body| seeds(&body.guides.overlays)));
+        }
+        if let Some(width_px) = self.args.line_width {
+            for (body, cast) in frame.bodies.iter().zip(cast.params()) {
+                lines::draw(body, cast, width_px, &mut overlays);
+            }
+        }
+        let time = format!("t = {:.4}", cast.time(number));
+        let labels = (!look.no_time).then(|| Label::edge(Edge::BottomLeft, &time));
         let view = View {
             bodies,
-            overlays: self.seeds.clone(),
-            backdrop: self.args.backdrop,
+            overlays,
+            labels: labels.into_iter().collect(),
+            backdrop: look.backdrop.into(),
             stage: self.stage,
-            up: Some(self.args.up),
-            ..View::through(self.camera, self.args.size)
+            up: Some(look.up),
+            ..View::through(self.camera, look.size)
         };
         Ok(renderer.render(&view)?)
     }
+
+    /// Wool is seen as it is; all else is smoke. The colours are those of the vertices.
+    fn paint(&self) -> Paint {
+        match self.args.style {
+            Style::Tufts => Paint { color: [1.0; 4], roughness: 0.9, ..Paint::default() },
+            _ => Paint::smoke([1.0; 3]),
+        }
+    }
 }
 
-fn surface_body(surface: &Surface, color: [f32; 3]) -> Body<'_> {
-    Body { paint: Paint::smoke(color), ..Body::new(&surface.mesh) }
-}
-
-/// One number a vertex.
-fn values(by: By, cast: &Cast, surface: &Surface, shell: &Shell) -> anyhow::Result<Vec<f32>> {
-    let mesh = &surface.mesh;
-    let scalar = |name: &str| match mesh.attributes.get(name) {
-        Some(Values::Scalar(values)) => values.clone(),
-        _ => Vec::new(),
-    };
-    Ok(match by {
-        By::Age => scalar("age"),
-        By::Row => scalar("row"),
-        // Optical depth falls as the area grows.
-        By::Stretch => {
-            let fresh = cast.streaks()[0].params().opacity.depth() as f32;
-            scalar("density").iter().map(|d| fresh / -(1.0 - d).max(1e-6).ln()).collect()
-        }
-        By::Speed => {
-            let places: Vec<[f64; 3]> =
-                mesh.positions.iter().map(|p| p.as_dvec3().to_array()).collect();
-            let velocities = cast.flow().velocities(&places, surface.time, &shell.quiet_run())?;
-            let length = |v: &[f64; 4]| v[..3].iter().map(|c| c * c).sum::<f64>().sqrt() as f32;
-            velocities.iter().map(length).collect()
-        }
+/// Seed lines of a body.
+fn seeds(guides: &[modifier::Overlay]) -> impl Iterator<Item = Overlay> + '_ {
+    guides.iter().filter_map(|guide| match guide {
+        modifier::Overlay::Line(points) => Some(Overlay::Curve {
+            points: points.clone(),
+            closed: false,
+            color: SEED,
+            width_px: 1.5,
+        }),
+        _ => None,
     })
 }
 
@@ -190,33 +198,6 @@ fn widened(range: Option<[f32; 2]>, values: &[f32]) -> Option<[f32; 2]> {
     let finite = || values.iter().copied().filter(|v| v.is_finite());
     let widened = [finite().fold(low, f32::min), finite().fold(high, f32::max)];
     (widened[0] <= widened[1]).then_some(widened)
-}
-
-/// A cylinder along z, open at its ends.
-pub(super) fn cylinder(radius: f32, [low, high]: [f32; 2]) -> TriMesh {
-    const AROUND: u32 = 96;
-    let rim = |k: u32, z: f32| {
-        let (s, c) = (std::f32::consts::TAU * k as f32 / AROUND as f32).sin_cos();
-        Vec3::new(radius * c, radius * s, z)
-    };
-    let positions = (0..AROUND).flat_map(|k| [rim(k, low), rim(k, high)]).collect();
-    let side = |k: u32| {
-        let (a, b) = (2 * k, 2 * ((k + 1) % AROUND));
-        [[a, b, b + 1], [a, b + 1, a + 1]]
-    };
-    TriMesh::new(positions, (0..AROUND).flat_map(side).collect())
-}
-
-fn place(p: &[f64; 3]) -> Vec3 {
-    glam::DVec3::from(*p).as_vec3()
-}
-
-/// The vertices of a surface that can be seen.
-fn visible(surface: &Surface, into: &mut Vec<Vec3>) {
-    if let Some(Values::Scalar(alpha)) = surface.mesh.attributes.get(ALPHA) {
-        let seen = surface.mesh.positions.iter().zip(alpha).filter(|(_, alpha)| **alpha > SEEN);
-        into.extend(seen.map(|(x, _)| *x));
-    }
 }
 
 /// From between the normal of the fresh sheet and its side, a little from above.

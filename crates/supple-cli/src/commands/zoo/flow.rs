@@ -85,9 +85,7 @@ fn wake(
 ) -> anyhow::Result<()> {
     let mut params = Params::of(obstacle);
     if let Some(size) = wanted.size {
-        // The same view of a finer or coarser lattice.
-        params.diameter *= size[1] as f32 / params.size[1] as f32;
-        params.size = size;
+        params = params.resized(size);
     }
     params.levels = wanted.levels.unwrap_or(params.levels);
     ensure!(

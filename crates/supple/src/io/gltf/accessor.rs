@@ -5,8 +5,8 @@
 //! to a budget in proportion to the file.
 
 use std::borrow::Cow;
-use std::cell::Cell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 
 use bytemuck::Pod;
 
@@ -23,6 +23,9 @@ pub(super) type Fetch<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, FetchError>;
 const BUDGET_PER_BYTE: u64 = 64;
 /// Decoded bytes allowed whatever the size of the file.
 const BUDGET_BASE: u64 = 16 << 20;
+/// Bytes that may be decoded a second time and more often, for each byte of the file: several meshes may name one
+/// accessor, which costs a file nothing.
+const AGAIN_PER_BYTE: u64 = 3;
 
 /// The buffers of a file and how to read them.
 pub(super) struct Data<'a> {
@@ -33,6 +36,19 @@ pub(super) struct Data<'a> {
     /// does not have.
     buffers: Vec<Option<(usize, usize)>>,
     budget: Cell<u64>,
+    /// The accessors that were decoded, and what may still be decoded again.
+    decoded: RefCell<HashSet<u64>>,
+    again: Cell<u64>,
+}
+
+/// What a sparse accessor lists.
+pub(super) struct Patches<N> {
+    /// Elements of the accessor in all.
+    pub(super) of: usize,
+    /// Which of them are listed.
+    pub(super) indices: Vec<u32>,
+    /// Their numbers.
+    pub(super) values: Vec<N>,
 }
 
 impl<'a> Data<'a> {
@@ -68,7 +84,9 @@ impl<'a> Data<'a> {
             buffers.push(which.zip(length));
         }
         let budget = Cell::new(total.saturating_mul(BUDGET_PER_BYTE).saturating_add(BUDGET_BASE));
-        Ok(Self { document, fetched, buffers, budget })
+        let again = total.saturating_mul(AGAIN_PER_BYTE).saturating_add(BUDGET_BASE);
+        let (decoded, again) = (RefCell::default(), Cell::new(again));
+        Ok(Self { document, fetched, buffers, budget, decoded, again })
     }
 
     /// How many elements an accessor has.
@@ -166,6 +184,9 @@ impl<'a> Data<'a> {
         let base = self.base(accessor, id, width)?;
         let at = || format!("accessors[{}].count", id.0);
         self.charge(base.count, width * size_of::<N>(), at)?;
+        if !self.decoded.borrow_mut().insert(id.0) {
+            pay(&self.again, base.count, width * size_of::<N>(), at)?;
+        }
         if N::is_plain(&base) && accessor.sparse.is_none() {
             // What most files hold: copied as it is, without clearing the memory first.
             let elements = base.bytes.chunks_exact(size_of::<T>());
@@ -206,6 +227,17 @@ impl<'a> Data<'a> {
         Ok(Elements { bytes, stride, count, width, component, normalized })
     }
 
+    /// The scalars of an accessor that is zero but for some of them; `None` for any other accessor.
+    pub(super) fn sparse(&self, id: Int, place: &str) -> Result<Option<Patches<f32>>, Malformed> {
+        let accessor = self.accessor(id, place)?;
+        let width = width(accessor, id)?;
+        if accessor.buffer_view.is_some() || accessor.sparse.is_none() || width != 1 {
+            return Ok(None);
+        }
+        let base = self.base(accessor, id, width)?;
+        self.patches(accessor, id, &base)
+    }
+
     /// Overwrites the elements that a sparse accessor lists.
     fn patch<N: Number>(
         &self,
@@ -214,7 +246,27 @@ impl<'a> Data<'a> {
         base: &Elements<'_>,
         numbers: &mut [N],
     ) -> Result<(), Malformed> {
-        let Some(sparse) = &accessor.sparse else { return Ok(()) };
+        let Some(patches) = self.patches::<N>(accessor, id, base)? else { return Ok(()) };
+        let values = patches.values.chunks_exact(base.width);
+        for (&row, value) in patches.indices.iter().zip(values) {
+            let Some(slot) = numbers.chunks_exact_mut(base.width).nth(row as usize) else {
+                let place = Place::Json(format!("accessors[{}].sparse.indices", id.0));
+                let what = format!("element {row} of {}", base.count);
+                return Err(Malformed::new(place, what, AGAIN));
+            };
+            slot.copy_from_slice(value);
+        }
+        Ok(())
+    }
+
+    /// Which elements a sparse accessor lists, and what they are.
+    fn patches<N: Number>(
+        &self,
+        accessor: &Accessor,
+        id: Int,
+        base: &Elements<'_>,
+    ) -> Result<Option<Patches<N>>, Malformed> {
+        let Some(sparse) = &accessor.sparse else { return Ok(None) };
         let at = |field: &str| format!("accessors[{}].sparse.{field}", id.0);
         let wrong =
             |field: &str, what: String| Err(Malformed::new(Place::Json(at(field)), what, AGAIN));
@@ -249,13 +301,7 @@ impl<'a> Data<'a> {
         u32::decode(&rows, &mut indices);
         let mut values = vec![N::zeroed(); count * base.width];
         N::decode(&patches, &mut values);
-        for (&row, value) in indices.iter().zip(values.chunks_exact(base.width)) {
-            let Some(slot) = numbers.chunks_exact_mut(base.width).nth(row as usize) else {
-                return wrong("indices", format!("element {row} of {}", base.count));
-            };
-            slot.copy_from_slice(value);
-        }
-        Ok(())
+        Ok(Some(Patches { of: base.count, indices, values }))
     }
 
     /// Pays for `count` elements of `size` bytes before they are allocated.
@@ -265,14 +311,24 @@ impl<'a> Data<'a> {
         size: usize,
         place: impl FnOnce() -> String,
     ) -> Result<(), Malformed> {
-        let cost = (count as u64).saturating_mul(size as u64);
-        let Some(left) = self.budget.get().checked_sub(cost) else {
-            let what = format!("{count} elements are out of proportion to the size of the file");
-            return Err(Malformed::new(Place::Json(place()), what, AGAIN));
-        };
-        self.budget.set(left);
-        Ok(())
+        pay(&self.budget, count, size, place)
     }
+}
+
+/// Takes the bytes of some elements from a budget.
+fn pay(
+    budget: &Cell<u64>,
+    count: usize,
+    size: usize,
+    place: impl FnOnce() -> String,
+) -> Result<(), Malformed> {
+    let cost = (count as u64).saturating_mul(size as u64);
+    let Some(left) = budget.get().checked_sub(cost) else {
+        let what = format!("{count} elements are out of proportion to the size of the file");
+        return Err(Malformed::new(Place::Json(place()), what, AGAIN));
+    };
+    budget.set(left);
+    Ok(())
 }
 
 /// What to do about a reference or a size that makes no sense.

@@ -112,23 +112,22 @@ impl<'a> Buffer<'a> {
         self.accessor(view, count, layout)
     }
 
-    /// Adds an accessor of `count` numbers that are all zero but for the ones at `ones`; returns its index.
-    pub(super) fn push_ones(&mut self, count: usize, ones: Vec<u32>) -> usize {
-        let values = vec![1.0_f32; ones.len()];
+    /// Adds an accessor of `count` numbers that are all zero but for those at `indices`; returns its index.
+    pub(super) fn push_sparse(&mut self, count: usize, indices: &[u32], values: &[f32]) -> usize {
         let mut view = |bytes: Vec<u8>| {
             let view = self.view(bytes.len(), Target::Other);
             self.chunks.push(Chunk::Ready(Cow::Owned(bytes)));
             view
         };
-        let indices = view(bytemuck::cast_slice(&ones).to_vec());
-        let numbers = view(bytemuck::cast_slice(&values).to_vec());
+        let rows = view(bytemuck::cast_slice(indices).to_vec());
+        let numbers = view(bytemuck::cast_slice(values).to_vec());
         self.accessors.push(json!({
             "componentType": F32,
             "count": count,
             "type": "SCALAR",
             "sparse": {
-                "count": ones.len(),
-                "indices": { "bufferView": indices, "componentType": U32 },
+                "count": indices.len(),
+                "indices": { "bufferView": rows, "componentType": U32 },
                 "values": { "bufferView": numbers },
             },
         }));

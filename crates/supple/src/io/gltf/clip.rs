@@ -2,12 +2,12 @@
 
 use glam::{Quat, Vec3};
 
-use super::accessor::{AGAIN, Data, missing};
+use super::accessor::{AGAIN, Data, Patches, missing};
 use super::document::{Animation, Channel as FileChannel, Document, Int};
 use super::scene::{node_index, unit};
 use crate::io::{Malformed, Place, Warning};
 use crate::mesh::TriMesh;
-use crate::rig::{Channel, Clip, Interpolation, Node, Track, Transform};
+use crate::rig::{Channel, Clip, Interpolation, Node, SparseWeights, Track, Transform};
 
 /// Reads all animations; a node that is animated by parts gets its transform as parts.
 pub(super) fn read(
@@ -71,17 +71,17 @@ impl ChannelReader<'_, '_> {
             "translation" => Track::Translation(self.vectors(sampler.output)?),
             "scale" => Track::Scale(self.vectors(sampler.output)?),
             "rotation" => Track::Rotation(self.rotations(sampler.output, per_key)?),
-            "weights" => Track::Weights(self.finite(sampler.output)?),
+            "weights" => self.weights(sampler.output)?,
             other => {
                 self.warn(&format!("skipped: '{other}' is not animated here"));
                 return Ok(None);
             }
         };
         let mesh = nodes[node].mesh.map(|m| &meshes[m as usize]);
-        let width = match (&track, mesh) {
-            (Track::Weights(_), None) => 0,
-            (Track::Weights(_), Some(mesh)) => mesh.morphs.len(),
-            _ => 1,
+        let width = match mesh {
+            _ if !track.is_weights() => 1,
+            None => 0,
+            Some(mesh) => mesh.morphs.len(),
         };
         if width == 0 {
             self.warn("skipped: it moves weights of a node without morph targets");
@@ -94,6 +94,17 @@ impl ChannelReader<'_, '_> {
 
     fn vectors(&self, output: Int) -> Result<Vec<Vec3>, Malformed> {
         self.finite(output)
+    }
+
+    /// Weights, sparse where the file has them so.
+    fn weights(&self, output: Int) -> Result<Track, Malformed> {
+        if let Some(Patches { of, indices, values }) = self.data.sparse(output, &self.place)?
+            && values.iter().all(|x| x.is_finite())
+            && let Some(sparse) = SparseWeights::new(of, indices, values)
+        {
+            return Ok(Track::SparseWeights(sparse));
+        }
+        Ok(Track::Weights(self.finite(output)?))
     }
 
     /// Values become unit; the tangents of a spline stay as they are.
@@ -117,11 +128,7 @@ impl ChannelReader<'_, '_> {
     }
 
     fn check_length(&self, track: &Track, expected: usize) -> Result<(), Malformed> {
-        let found = match track {
-            Track::Translation(v) | Track::Scale(v) => v.len(),
-            Track::Rotation(v) => v.len(),
-            Track::Weights(v) => v.len(),
-        };
+        let found = track.value_count();
         if found == expected {
             return Ok(());
         }
@@ -155,6 +162,7 @@ impl ChannelReader<'_, '_> {
                 Track::Translation(v) | Track::Scale(v) => retain(v, &keep, per_key),
                 Track::Rotation(v) => retain(v, &keep, per_key),
                 Track::Weights(v) => retain(v, &keep, per_key),
+                Track::SparseWeights(v) => *v = v.with_rows(&keep, per_key),
             }
         }
         if channel.times.is_empty() {
@@ -166,8 +174,7 @@ impl ChannelReader<'_, '_> {
 
     /// A matrix cannot be animated by parts.
     fn decompose(&mut self, node: &mut Node, track: &Track) {
-        if let (Transform::Matrix(matrix), false) = (node.local, matches!(track, Track::Weights(_)))
-        {
+        if let (Transform::Matrix(matrix), false) = (node.local, track.is_weights()) {
             let (scale, rotation, translation) = matrix.to_scale_rotation_translation();
             node.local = Transform::Trs { translation, rotation, scale };
             self.warn("it moves a node that has a matrix: taken apart");

@@ -1,5 +1,7 @@
 //! Materials and pictures.
 
+use std::collections::HashMap;
+
 use super::accessor::{Data, Fetch, missing};
 use super::document::{self, Document};
 use crate::asset::{Alpha, Image, Material};
@@ -13,7 +15,7 @@ pub(super) fn read(
     fetch: Fetch<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Result<(Vec<Material>, Vec<Image>), Malformed> {
-    let mut images = Images { list: Vec::new(), read: vec![None; document.images.len()] };
+    let mut images = Images::default();
     let mut materials = Vec::new();
     for (i, material) in document.materials.iter().enumerate() {
         let surface = &material.pbr_metallic_roughness;
@@ -77,24 +79,27 @@ fn alpha(
 }
 
 /// The pictures read so far.
-struct Images {
+#[derive(Default)]
+struct Images<'d> {
     list: Vec<Image>,
-    /// For each picture of the file that was asked for: its place in the list, if it could be read.
-    read: Vec<Option<Option<u32>>>,
+    /// For each source that was asked for: its place in the list, if it could be read. A hundred entries may name
+    /// one source.
+    read: HashMap<(Option<u64>, Option<&'d str>), Option<u32>>,
 }
 
-impl Images {
+impl<'d> Images<'d> {
     fn index(
         &mut self,
         i: usize,
-        document: &Document<'_>,
+        document: &'d Document<'_>,
         (data, fetch): (&Data<'_>, Fetch<'_>),
         warnings: &mut Vec<Warning>,
     ) -> Result<Option<u32>, Malformed> {
-        if let Some(known) = self.read[i] {
-            return Ok(known);
-        }
         let image = &document.images[i];
+        let source = (image.buffer_view.map(|view| view.0), image.uri.as_deref());
+        if let Some(known) = self.read.get(&source) {
+            return Ok(*known);
+        }
         let bytes = encoded(image, i, data, fetch, warnings)?;
         let mime = bytes.as_deref().and_then(mime);
         if bytes.is_some() && mime.is_none() {
@@ -108,7 +113,7 @@ impl Images {
             }
             _ => None,
         };
-        self.read[i] = Some(index);
+        self.read.insert(source, index);
         Ok(index)
     }
 }

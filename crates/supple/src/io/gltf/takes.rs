@@ -15,8 +15,8 @@
 //! # Limits
 //!
 //! A key has a weight for every frame. Takes of more than 256 frames name only the weights that are not
-//! zero (a sparse accessor, `long_takes_do_not_grow_with_the_square_of_their_frames`): whoever plays them still
-//! makes `4 n²` bytes of it. A file ends at 4 GB (`24` bytes a vertex and frame). Frames are asked
+//! zero (a sparse accessor, `long_takes_do_not_grow_with_the_square_of_their_frames`), and are read as they are
+//! written; other programs may make `4 n²` bytes of it. A file ends at 4 GB (`24` bytes a vertex and frame). Frames are asked
 //! for twice, first for their bounds, which stand before the data in the file; only one is in
 //! memory at a time. Skin and morph targets of the body are not written: they are baked.
 
@@ -122,7 +122,7 @@ impl<'a> Plan<'a> {
             if take.frames > 1 {
                 let target = json!({ "node": k, "path": "weights" });
                 channels.push(json!({ "sampler": samplers.len(), "target": target }));
-                samplers.push(self.sampler(take, body.mesh.positions.len()));
+                samplers.push(self.sampler(take));
             }
         }
         document.insert("scene".to_owned(), json!(0));
@@ -174,17 +174,16 @@ impl<'a> Plan<'a> {
         object
     }
 
-    fn sampler(&mut self, take: &Take<'_>, vertices: usize) -> Value {
+    fn sampler(&mut self, take: &Take<'_>) -> Value {
         let seconds = |i| ((f64::from(take.first_frame) + f64::from(i)) / take.fps) as f32;
         let times: Vec<f32> = (0..take.frames).map(seconds).collect();
         let input = push_times(&mut self.buffer, Cow::Owned(times));
         let frames = take.frames as usize;
         let count = frames * (frames - 1);
-        // A reader makes zeros in proportion to the file only: of a few vertices all weights are written.
-        let is_long = frames > DENSE_FRAMES && frames < DENSE_FRAMES / 2 * vertices;
-        let output = if is_long && u32::try_from(count).is_ok() {
+        let output = if frames > DENSE_FRAMES && u32::try_from(count).is_ok() {
             let targets = frames as u32 - 1;
-            self.buffer.push_ones(count, (0..targets).map(|t| (t + 1) * targets + t).collect())
+            let shown: Vec<u32> = (0..targets).map(|t| (t + 1) * targets + t).collect();
+            self.buffer.push_sparse(count, &shown, &vec![1.0; shown.len()])
         } else {
             let layout = Layout::floats(1, Target::Other);
             self.push_later(Piece::Weights { frames }, count, layout)

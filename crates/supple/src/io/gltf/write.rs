@@ -187,7 +187,7 @@ fn node_objects(asset: &Asset, mesh_of: &[Option<usize>]) -> Vec<Value> {
     // A node that a clip moves by parts cannot have a matrix.
     let mut is_moved = vec![false; asset.nodes.len()];
     for channel in asset.clips.iter().flat_map(|c| &c.channels) {
-        is_moved[channel.node as usize] |= !matches!(channel.track, Track::Weights(_));
+        is_moved[channel.node as usize] |= !channel.track.is_weights();
     }
     let mut objects = Vec::with_capacity(asset.nodes.len());
     for (i, node) in asset.nodes.iter().enumerate() {
@@ -308,6 +308,10 @@ fn output<'a>(channel: &'a Channel, buffer: &mut Buffer<'a>) -> (&'static str, u
         }
         Track::Scale(v) => ("scale", buffer.push(Cow::Borrowed(v.as_slice()), layout(3))),
         Track::Weights(v) => ("weights", buffer.push(Cow::Borrowed(v.as_slice()), layout(1))),
+        Track::SparseWeights(v) => {
+            let (indices, values): (Vec<u32>, Vec<f32>) = v.iter().unzip();
+            ("weights", buffer.push_sparse(v.len(), &indices, &values))
+        }
         Track::Rotation(v) => {
             let is_spline = channel.interpolation == Interpolation::CubicSpline;
             let value = |(i, &q): (usize, &Quat)| {

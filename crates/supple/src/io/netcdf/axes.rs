@@ -2,8 +2,9 @@
 
 use netcdf_reader::{NcSliceInfo, NcSliceInfoElem, NcVariable};
 
-use super::{Open, malformed, text_of, units_of};
-use crate::flow::dataset::Coordinates;
+use super::file::{Open, malformed, text_of, units_of};
+use super::terrain::Terrain;
+use crate::flow::dataset::{Coordinates, Part};
 use crate::io::ReadError;
 
 /// An axis of space or time.
@@ -27,6 +28,8 @@ pub(super) struct Horizontal {
     /// If they are no product of two axes: each point.
     pub(super) points: Option<Vec<[f64; 2]>>,
     pub(super) coordinates: Coordinates,
+    /// Whether the file says them: else they count points.
+    pub(super) is_known: bool,
 }
 
 /// The axis a coordinate variable says it is.
@@ -172,13 +175,34 @@ impl Order {
         slice
     }
 
-    /// Values of a level with x fastest and z slowest.
-    pub(super) fn sorted(&self, variable: &NcVariable, values: &[f64]) -> Vec<f32> {
-        let n = self.shape(variable);
+    /// One level: of space a box, every so many points.
+    pub(super) fn slice_of(
+        &self,
+        variable: &NcVariable,
+        time: Option<u64>,
+        part: &Part,
+        stride: usize,
+    ) -> NcSliceInfo {
+        let mut slice = self.slice(variable, time);
+        for (selection, axis) in slice.selections.iter_mut().zip(&self.0) {
+            let range = match axis {
+                Some(Axis::X) => &part[0],
+                Some(Axis::Y) => &part[1],
+                Some(Axis::Z) => &part[2],
+                _ => continue,
+            };
+            let (start, end) = (range.start as u64, range.end as u64);
+            *selection = NcSliceInfoElem::Slice { start, end, step: stride as u64 };
+        }
+        slice
+    }
+
+    /// Values of points along x, y and z in the order of the file, with x fastest and z slowest.
+    pub(super) fn sorted_as(&self, n: [usize; 3], values: Vec<f32>) -> Vec<f32> {
         // The step from one point to the next along each axis, in the order of the file.
         let mut strides = [0_usize; 3];
         let mut step = 1;
-        for (axis, dimension) in self.0.iter().zip(variable.dimensions()).rev() {
+        for axis in self.0.iter().rev() {
             let k = match axis {
                 Some(Axis::X) => 0,
                 Some(Axis::Y) => 1,
@@ -186,15 +210,26 @@ impl Order {
                 _ => continue,
             };
             strides[k] = step;
-            step *= dimension.size as usize;
+            step *= n[k];
+        }
+        let in_order = [1, n[0], n[0] * n[1]];
+        if (0..3).all(|a| n[a] == 1 || strides[a] == in_order[a])
+            && values.len() == n.iter().product::<usize>()
+        {
+            return values;
         }
         let mut sorted = Vec::with_capacity(values.len());
         for (k, j) in (0..n[2]).flat_map(|k| (0..n[1]).map(move |j| (k, j))) {
             let row = k * strides[2] + j * strides[1];
-            let at = |i: usize| values.get(row + i * strides[0]).map_or(f32::NAN, |&x| x as f32);
+            let at = |i: usize| values.get(row + i * strides[0]).copied().unwrap_or(f32::NAN);
             sorted.extend((0..n[0]).map(at));
         }
         sorted
+    }
+
+    /// Values of a level with x fastest and z slowest.
+    pub(super) fn sorted(&self, variable: &NcVariable, values: Vec<f32>) -> Vec<f32> {
+        self.sorted_as(self.shape(variable), values)
     }
 }
 
@@ -206,6 +241,7 @@ pub(super) fn horizontal(
     assumed: &mut Vec<String>,
 ) -> Result<Horizontal, ReadError> {
     let [nx, ny, _] = order.shape(variable);
+    file.check_count(variable, (nx as u64).saturating_mul(ny as u64))?;
     if let Some((x, y)) = curved(file, variable, order)? {
         let (xs, ys) = (file.read_all(x)?, file.read_all(y)?);
         let coordinates = coordinates_of(x, y, &xs, &ys, assumed);
@@ -213,11 +249,12 @@ pub(super) fn horizontal(
         let along = (0..ny).all(|j| (0..nx).all(|i| close(ys[j * nx + i], ys[j * nx], &ys)));
         if across && along {
             let y = (0..ny).map(|j| ys[j * nx]).collect();
-            return Ok(Horizontal { x: xs[..nx].to_vec(), y, points: None, coordinates });
+            let x = xs[..nx].to_vec();
+            return Ok(Horizontal { x, y, points: None, coordinates, is_known: true });
         }
         let points = xs.iter().zip(&ys).map(|(&x, &y)| [x, y]).collect();
         let (x, y) = (Vec::new(), Vec::new());
-        return Ok(Horizontal { x, y, points: Some(points), coordinates });
+        return Ok(Horizontal { x, y, points: Some(points), coordinates, is_known: true });
     }
     let mut axes = Vec::new();
     let mut named = Vec::new();
@@ -250,13 +287,41 @@ pub(super) fn horizontal(
         let what = format!("'{}' has coordinates of another length", variable.name());
         return Err(malformed(&file.path, what, "the file is damaged; write it again"));
     }
-    Ok(Horizontal { x, y, points: None, coordinates })
+    Ok(Horizontal { x, y, points: None, coordinates, is_known: named.len() == 2 })
 }
 
 fn close(a: f64, b: f64, all: &[f64]) -> bool {
     let size = all.first().zip(all.last()).map_or(1.0, |(a, b)| (b - a).abs().max(a.abs()));
     (a - b).abs() <= 1e-6 * size
 }
+
+/// Names that coordinates of two dimensions have in files of models.
+const USUAL: [&str; 24] = [
+    "nav_lon",
+    "nav_lat",
+    "lon",
+    "lat",
+    "longitude",
+    "latitude",
+    "XLONG",
+    "XLAT",
+    "lon_rho",
+    "lat_rho",
+    "lon_u",
+    "lat_u",
+    "lon_v",
+    "lat_v",
+    "x_rho",
+    "y_rho",
+    "x_u",
+    "y_u",
+    "x_v",
+    "y_v",
+    "ULONG",
+    "ULAT",
+    "TLONG",
+    "TLAT",
+];
 
 /// Coordinates with two dimensions that the variable names, or that models call so.
 fn curved<'a>(
@@ -265,17 +330,24 @@ fn curved<'a>(
     order: &Order,
 ) -> Result<Option<(&'a NcVariable, &'a NcVariable)>, ReadError> {
     let [nx, ny, _] = order.shape(variable);
-    let fits = |v: &&NcVariable| {
-        let d = v.dimensions();
-        d.len() == 2 && d[0].size as usize == ny && d[1].size as usize == nx
+    // Some programs keep a time of length one.
+    let plane = |v: &NcVariable| -> Vec<(String, usize)> {
+        let long = v.dimensions().iter().filter(|d| d.size != 1 || v.ndim() == 2);
+        long.map(|d| (d.name.clone(), d.size as usize)).collect()
     };
+    let named = |axis| order.dimension(axis).map(|k| variable.dimensions()[k].name.as_str());
+    let own = [named(Axis::Y), named(Axis::X)];
     let listed = text_of(variable, "coordinates").unwrap_or_default();
     let words: Vec<&str> = listed.split_ascii_whitespace().collect();
-    let usual = ["nav_lon", "nav_lat", "lon", "lat", "longitude", "latitude", "XLONG", "XLAT"];
-    let names = words.iter().copied().chain(usual);
     let variables = file.variables()?;
     let (mut x, mut y) = (None, None);
-    for name in names {
+    for (k, name) in words.iter().copied().chain(USUAL).enumerate() {
+        let fits = |v: &&NcVariable| {
+            let d = plane(v);
+            let sizes = d.len() == 2 && d[0].1 == ny && d[1].1 == nx;
+            // What the variable does not name must have its very dimensions.
+            sizes && (k < words.len() || [0, 1].iter().all(|&a| own[a] == Some(&d[a].0)))
+        };
         let Some(found) = variables.iter().find(|v| v.name() == name).filter(fits) else {
             continue;
         };
@@ -292,7 +364,7 @@ fn curved<'a>(
 }
 
 /// Whether coordinates are degrees or lengths.
-fn coordinates_of(
+pub(super) fn coordinates_of(
     x: &NcVariable,
     y: &NcVariable,
     xs: &[f64],
@@ -317,22 +389,34 @@ fn coordinates_of(
     Coordinates::Metres
 }
 
-/// Heights of the layers; one at 0 without a vertical axis.
+/// Where layers are.
+#[derive(Debug)]
+pub(super) enum Vertical {
+    /// At these heights; one at 0 without a vertical axis.
+    Heights(Vec<f64>),
+    /// Above the sea floor.
+    Terrain(Terrain),
+}
+
+/// The layers of a variable.
 pub(super) fn vertical(
+    files: &[Open],
     file: &Open,
     variable: &NcVariable,
     order: &Order,
-) -> Result<Vec<f64>, ReadError> {
-    let Some(k) = order.dimension(Axis::Z) else { return Ok(vec![0.0]) };
+    assumed: &mut Vec<String>,
+) -> Result<Vertical, ReadError> {
+    let Some(k) = order.dimension(Axis::Z) else { return Ok(Vertical::Heights(vec![0.0])) };
     let dimension = &variable.dimensions()[k];
     let count = dimension.size as usize;
     let own = file.variables()?.iter().find(|v| v.name() == dimension.name && v.ndim() == 1);
-    let Some(own) = own else { return Ok((0..count).map(|k| k as f64).collect()) };
-    let meaning = text_of(own, "standard_name").unwrap_or_default();
-    if count > 1 && (meaning.contains("sigma") || meaning.contains("ocean_s_coordinate")) {
-        let what = format!("'{}' follows the terrain ({meaning})", dimension.name);
-        let fix = "interpolate the velocity to depths, or take one layer of it";
-        return Err(malformed(&file.path, what, fix));
+    let Some(own) = own else {
+        return Ok(Vertical::Heights((0..count).map(|k| k as f64).collect()));
+    };
+    if count > 1
+        && let Some(terrain) = Terrain::of(files, file, own, assumed)?
+    {
+        return Ok(Vertical::Terrain(terrain));
     }
     let values = file.read_all(own)?;
     if values.len() != count {
@@ -350,5 +434,5 @@ pub(super) fn vertical(
             z
         }
     };
-    Ok(values.iter().map(height).collect())
+    Ok(Vertical::Heights(values.iter().map(height).collect()))
 }

@@ -1,7 +1,8 @@
 //! Times by the CF conventions: units since a date of a calendar.
 
 use super::axes::{self, Axis};
-use super::{LevelPlace, Open, find, malformed, text_of, units_of};
+use super::file::{Open, malformed, text_of, units_of};
+use super::{LevelPlace, find};
 use crate::io::ReadError;
 
 /// `days since 2000-01-01`.

@@ -24,8 +24,11 @@ pub(super) struct Field {
 
 impl Field {
     /// Reads a `volScalarField` or `volVectorField` of so many cells.
-    pub(super) fn read(foam: &mut Foam<'_>, cells: usize) -> Result<Self, Malformed> {
-        let components = if foam.class() == "volVectorField" { 3 } else { 1 };
+    pub(super) fn read(
+        foam: &mut Foam<'_>,
+        cells: usize,
+        components: usize,
+    ) -> Result<Self, Malformed> {
         let mut field = Self { components, cells: Vec::new(), patches: Vec::new() };
         let mut found = false;
         while let Some(key) = foam.word() {

@@ -168,6 +168,22 @@ impl<'a> Foam<'a> {
         Ok(number.decode(bytes, self.big_endian, convert))
     }
 
+    /// `N (bytes)`: a file of one processor within that of all.
+    fn block(&mut self) -> Result<&'a [u8], Malformed> {
+        let count = self.count()?;
+        self.expect(b"(")?;
+        let bytes = self.bytes.get(self.at..self.at.saturating_add(count));
+        let bytes = bytes.ok_or_else(|| self.ends())?;
+        self.at += count;
+        self.expect(b")")?;
+        Ok(bytes)
+    }
+
+    /// Where the header ends.
+    pub(super) fn header_end(&self) -> usize {
+        self.at
+    }
+
     /// `N ( … )` of labels.
     pub(super) fn labels(&mut self) -> Result<Vec<i64>, Malformed> {
         let flat = self.list(1, true)?;
@@ -243,3 +259,39 @@ impl<'a> Foam<'a> {
         Ok(faces)
     }
 }
+
+/// The file of one processor out of one that holds those of several, one after the other; any other file as it is.
+pub(super) fn of_processor(bytes: Vec<u8>, processor: usize) -> Result<Vec<u8>, Malformed> {
+    let mut whole = Foam::new(&bytes)?;
+    if whole.class() != COLLATED {
+        return Ok(bytes);
+    }
+    let first = whole.block()?;
+    if processor == 0 {
+        return Ok(first.to_vec());
+    }
+    // The first has a header, which is that of all.
+    let header = Foam::new(first)?.header_end();
+    let mut block = first;
+    for _ in 0..processor {
+        block = whole.block()?;
+    }
+    Ok([&first[..header], b"\n", block].concat())
+}
+
+/// How many processors a file holds.
+pub(super) fn processors(bytes: &[u8]) -> Result<usize, Malformed> {
+    let mut whole = Foam::new(bytes)?;
+    if whole.class() != COLLATED {
+        return Ok(1);
+    }
+    let mut count = 0;
+    while whole.peek().is_some() {
+        whole.block()?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The class of files that hold those of several processors.
+const COLLATED: &str = "decomposedBlockData";

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::lexer::Foam;
-use super::read_as;
+use super::lexer::{Foam, of_processor};
+use super::read_bytes;
 use crate::flow::dataset::{CellType, Cells, Grid};
 use crate::io::{Malformed, Place, ReadError};
 
@@ -28,16 +28,35 @@ pub(super) struct PolyMesh {
     pub(super) patches: Vec<Patch>,
 }
 
+/// The files of a mesh.
+const FILES: [&str; 5] = ["points", "faces", "owner", "neighbour", "boundary"];
+
 impl PolyMesh {
-    /// Reads the files of a `polyMesh` folder.
-    pub(super) fn read(folder: &Path) -> Result<Self, ReadError> {
-        let flat = read_as(&folder.join("points"), |foam| foam.scalars(3))?;
+    /// Reads the files of a `polyMesh` folder, those of one processor.
+    pub(super) fn read(folder: &Path, processor: usize) -> Result<Self, ReadError> {
+        Self::of(folder, |path, _| {
+            let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
+            of_processor(read_bytes(path)?, processor).map_err(malformed)
+        })
+    }
+
+    /// The same from wherever files come.
+    pub(super) fn of(
+        folder: &Path,
+        fetch: impl Fn(&Path, usize) -> Result<Vec<u8>, ReadError>,
+    ) -> Result<Self, ReadError> {
+        let files: Vec<Vec<u8>> =
+            (0..FILES.len()).map(|k| fetch(&folder.join(FILES[k]), k)).collect::<Result<_, _>>()?;
+        let within =
+            |k: usize| move |source| ReadError::Malformed { path: folder.join(FILES[k]), source };
+        let foam = |k: usize| Foam::new(&files[k]).map_err(within(k));
+        let flat = foam(0)?.scalars(3).map_err(within(0))?;
+        let faces = foam(1)?.faces().map_err(within(1))?;
+        let owner = foam(2)?.labels().map_err(within(2))?;
+        let neighbour = foam(3)?.labels().map_err(within(3))?;
+        let patches = boundary(&mut foam(4)?).map_err(within(4))?;
         let points: Vec<DVec3> =
             flat.as_chunks::<3>().0.iter().map(|&p| DVec3::from_array(p)).collect();
-        let faces = read_as(&folder.join("faces"), |foam| foam.faces())?;
-        let owner = read_as(&folder.join("owner"), |foam| foam.labels())?;
-        let neighbour = read_as(&folder.join("neighbour"), |foam| foam.labels())?;
-        let patches = read_as(&folder.join("boundary"), boundary)?;
         let bad = |file: &str, what: String| {
             let source = Malformed::new(Place::File, what, "the mesh is damaged; write it again");
             ReadError::Malformed { path: folder.join(file), source }

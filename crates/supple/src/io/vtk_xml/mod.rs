@@ -12,7 +12,8 @@
 //!
 //! # Limits
 //!
-//! - A whole file is in memory while it is read.
+//! - A whole file is in memory while it is read, unless it is an image in one piece with raw appended
+//!   vectors, plain or in blocks of zlib or LZ4: of those any box of points is read alone.
 //! - Several blocks, and pieces of different grids, become one unstructured grid, which is said.
 //! - Tables, graphs, hyper trees and refined blocks of AMR are refused by name.
 //!
@@ -20,11 +21,13 @@
 //!
 //! - The VTK User's Guide, File Formats for VTK; XML file formats. Kitware, 2010.
 
+mod appended;
 mod piece;
 mod values;
 mod write;
 mod xml;
 
+pub(crate) use appended::rows;
 use piece::Part;
 pub use write::{ending, write};
 use xml::{Document, Element};

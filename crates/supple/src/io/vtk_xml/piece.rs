@@ -37,7 +37,7 @@ pub(super) fn extent_of(text: &str) -> Option<Extent> {
 }
 
 /// Points along each axis; `None` if they are no grid, or more than can be counted.
-fn dims_of(extent: &Extent) -> Option<[usize; 3]> {
+pub(super) fn dims_of(extent: &Extent) -> Option<[usize; 3]> {
     let dims = extent.map(|[a, b]| usize::try_from(b - a + 1).unwrap_or(0));
     dims.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 40)?;
     (!dims.contains(&0)).then_some(dims)

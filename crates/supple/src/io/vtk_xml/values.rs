@@ -67,11 +67,29 @@ impl Coding {
         Ok(Self { big_endian, wide_headers, compressor })
     }
 
-    fn header_size(self) -> usize {
+    pub(super) fn big_endian(self) -> bool {
+        self.big_endian
+    }
+
+    /// Without compression.
+    pub(super) fn is_plain(self) -> bool {
+        self.compressor == Compressor::None
+    }
+
+    /// Whether blocks are those of LZ4 rather than of zlib; `None` if they are of neither.
+    pub(super) fn is_lz4(self) -> Option<bool> {
+        match self.compressor {
+            Compressor::Zlib => Some(false),
+            Compressor::Lz4 => Some(true),
+            Compressor::None | Compressor::Lzma => None,
+        }
+    }
+
+    pub(super) fn header_size(self) -> usize {
         if self.wide_headers { 8 } else { 4 }
     }
 
-    fn header(self, bytes: &[u8]) -> Option<usize> {
+    pub(super) fn header(self, bytes: &[u8]) -> Option<usize> {
         let bytes = bytes.get(..self.header_size())?;
         let fold = |n: u64, &b: &u8| n << 8 | u64::from(b);
         let value = if self.big_endian {

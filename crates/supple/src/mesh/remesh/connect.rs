@@ -3,9 +3,13 @@
 //! Half-edge `3 t + k` runs from corner `k` of triangle `t` to the next one; its twin is the half-edge
 //! the other way, or [`NONE`] at a border. All that is not a manifold is cut: an edge of more than two
 //! triangles, or of two that face opposite ways, is a border of each of them, and a vertex of several
-//! fans is a vertex for each fan. [`Cut::origin`] tells which were one.
+//! fans is a vertex for each fan. [`Cut::origin`] tells which were one. Borders that lie on each other, of
+//! vertices that are copies but move differently, are torn as well: either side stays as it is.
+
+use glam::Vec3;
 
 use crate::mesh::adjacency::is_index_degenerate;
+use crate::mesh::welding::Welding;
 
 /// No half-edge, triangle or vertex.
 pub(super) const NONE: u32 = u32::MAX;
@@ -35,13 +39,41 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    pub(super) fn new(vertices: usize, triangles: &[[u32; 3]]) -> Self {
+    pub(super) fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let sound = (0..).zip(triangles).filter(|(_, t)| !is_index_degenerate(**t));
         let (source, sound): (Vec<u32>, Vec<[u32; 3]>) = sound.map(|(i, t)| (i, *t)).unzip();
         let (twin, torn) = twins(&sound);
         let mut cut = Self { triangles: sound, source, twin, torn, ..Self::default() };
-        cut.name_fans(vertices);
+        cut.name_fans(positions.len());
+        cut.hold_copies(&Welding::of(positions), triangles);
         cut
+    }
+
+    /// Holds the borders that lie on each other, and their vertices.
+    fn hold_copies(&mut self, welding: &Welding, triangles: &[[u32; 3]]) {
+        if welding.is_trivial() {
+            return;
+        }
+        let place = |h: usize| {
+            let t = triangles[self.source[h / 3] as usize];
+            [t[h % 3], t[(h % 3 + 1) % 3]].map(|v| welding.place(v))
+        };
+        let mut borders: Vec<([u32; 2], usize)> = (0..self.twin.len())
+            .filter(|&h| self.twin[h] == NONE)
+            .map(|h| {
+                let [a, b] = place(h);
+                ([a.min(b), a.max(b)], h)
+            })
+            .collect();
+        borders.sort_unstable();
+        for here in borders.chunk_by(|a, b| a.0 == b.0).filter(|here| here.len() > 1) {
+            here.iter().for_each(|&(_, h)| self.torn[h] = true);
+        }
+        let mut count = vec![0_u32; welding.places()];
+        (0..welding.vertices() as u32).for_each(|v| count[welding.place(v) as usize] += 1);
+        for (pinched, &v) in self.pinched.iter_mut().zip(&self.origin) {
+            *pinched |= count[welding.place(v) as usize] > 1;
+        }
     }
 
     /// Gives each fan of triangles a vertex of its own; the first keeps its number's place.

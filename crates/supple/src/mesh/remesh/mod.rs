@@ -13,6 +13,8 @@
 //! - **Features stay.** Borders, edges sharper than [`Params::feature_degrees`], seams of corner
 //!   attributes and borders of groups are curves; their vertices move along them only, and the
 //!   corners where they meet stay where they are.
+//! - **Seams stay shut.** Copies of a vertex that move alike are joined first; what differs between them is a
+//!   corner attribute. Normals of corners are made anew: they jump at every edge of a shape that is shaded flat.
 //! - **Attributes come along**: vertex attributes, corner attributes on their own side of each seam,
 //!   skin weights, morph targets, groups with their materials. They are interpolated once, from the old
 //!   mesh at the place each vertex ends up at.
@@ -27,6 +29,8 @@
 //!
 //! # Limits
 //!
+//! - Borders that lie on each other, of copies that skin or morph targets move differently, are left as
+//!   they are (`borders_of_copies_that_move_differently_stay`).
 //! - Where the mesh is no manifold it is left as it is: edges of more than two triangles are neither split
 //!   nor merged, and vertices there do not move.
 //! - Where the wanted length is larger than the shape's detail, that detail goes, as far as nothing
@@ -66,10 +70,13 @@ mod work;
 
 use serde::{Deserialize, Serialize};
 
-use super::TriMesh;
+use super::attribute::{NORMAL, TANGENT};
 use super::intersect::count_self_intersections;
 use super::measure::{Bounds, area};
+use super::normals::{creased_normals, is_flat_shaded};
 use super::tri::Defect;
+use super::welding::open_edges;
+use super::{TriMesh, repair};
 use crate::Run;
 use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
@@ -139,6 +146,8 @@ pub struct Report {
     pub turns: usize,
     /// Pairs of triangles that intersected to begin with.
     pub intersections_before: usize,
+    /// Pairs of triangles that intersect now.
+    pub intersections_after: usize,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
@@ -200,6 +209,12 @@ pub enum Error {
         /// How many are allowed.
         limit: usize,
     },
+    /// The shape was closed and would not be.
+    #[error("{edges} edges would open in a closed shape; weld it first (supple convert --repair)")]
+    Opened {
+        /// How many.
+        edges: usize,
+    },
     /// The caller asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -224,7 +239,51 @@ impl Lengths {
 ///
 /// [`Error`] says what is wrong with the mesh or the parameters.
 pub fn remesh(mesh: &TriMesh, params: &Params, run: &Run<'_>) -> Result<(TriMesh, Report), Error> {
-    run.install(|| remesh_inside(mesh, params, run))
+    run.install(|| {
+        let (new, mut report) = match seamless(mesh) {
+            Some(whole) => {
+                let (mut new, report) = remesh_inside(&whole, params, run)?;
+                shade_as(&mut new, mesh, params.feature_degrees, run);
+                (new, report)
+            }
+            None => remesh_inside(mesh, params, run)?,
+        };
+        check_closed(mesh, &new)?;
+        let found = count_self_intersections(&new.positions, &new.triangles, run)?;
+        report.intersections_after = found.pairs as usize;
+        Ok((new, report))
+    })
+}
+
+/// The mesh with the copies of its vertices joined and without normals and tangents of corners, which jump
+/// wherever a shape is shaded flat; `None` if it is so already.
+pub(crate) fn seamless(mesh: &TriMesh) -> Option<TriMesh> {
+    let mut whole = mesh.clone();
+    let joined = repair::weld_copies(&mut whole);
+    let corners = whole.corners.len();
+    whole.corners.retain(|corner| ![NORMAL, TANGENT].contains(&corner.name.as_str()));
+    (joined > 0 || whole.corners.len() < corners).then_some(whole)
+}
+
+/// Gives a new mesh normals if the old one had any and lost them: flat ones if those were, otherwise smooth ones
+/// between the sharp edges.
+pub(crate) fn shade_as(new: &mut TriMesh, old: &TriMesh, feature_degrees: f32, run: &Run<'_>) {
+    let is_shaded = |mesh: &TriMesh| {
+        mesh.attributes.get(NORMAL).is_some() || mesh.corners.iter().any(|c| c.name == NORMAL)
+    };
+    if is_shaded(old) && !is_shaded(new) {
+        let degrees = if is_flat_shaded(old) { 0.0 } else { feature_degrees };
+        new.corners.push(creased_normals(&new.positions, &new.triangles, degrees, run));
+    }
+}
+
+/// Refuses a result that is open where the shape was closed.
+pub(crate) fn check_closed(old: &TriMesh, new: &TriMesh) -> Result<(), Error> {
+    let open = |mesh: &TriMesh| open_edges(&mesh.positions, &mesh.triangles);
+    match open(new) {
+        edges if edges > 0 && open(old) == 0 => Err(Error::Opened { edges }),
+        _ => Ok(()),
+    }
 }
 
 fn remesh_inside(

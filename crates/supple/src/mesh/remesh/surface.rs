@@ -55,7 +55,7 @@ pub(super) struct Surface {
 
 impl Surface {
     pub(super) fn new(mesh: &TriMesh, feature_degrees: f32, run: &Run<'_>) -> Self {
-        let cut = Cut::new(mesh.positions.len(), &mesh.triangles);
+        let cut = Cut::new(&mesh.positions, &mesh.triangles);
         let positions = cut.origin.iter().map(|&v| mesh.positions[v as usize]).collect();
         let mut out = vec![NONE; cut.origin.len()];
         for (h, &v) in (0..).zip(cut.triangles.as_flattened()) {

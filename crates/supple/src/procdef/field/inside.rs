@@ -41,42 +41,43 @@ struct Stiffness {
 }
 
 impl Stiffness {
-    fn new(mesh: &TetMesh) -> Self {
+    fn new(mesh: &TetMesh, run: &Run<'_>) -> Self {
         let count = mesh.positions.len();
-        let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(12 * mesh.tets.len());
         let (mut diagonal, mut masses) = (vec![0.0; count], vec![0.0; count]);
+        // Three entries a corner of a tet, row by row.
+        let mut ends = vec![0_u32; count + 1];
+        mesh.tets.iter().flatten().for_each(|&v| ends[v as usize + 1] += 3);
+        for i in 0..count {
+            ends[i + 1] += ends[i];
+        }
+        let mut next = ends.clone();
+        let mut entries = vec![(u32::MAX, 0.0); ends[count] as usize];
         for (t, tet) in mesh.tets.iter().enumerate() {
             let x = mesh.corners_of(t).map(|p| p.as_dvec3());
             let volume = mesh.volume_of(t).abs();
-            let size = x[1..].iter().map(|p| (*p - x[0]).length()).fold(0.0, f64::max);
+            let size = x[1..].iter().map(|p| (*p - x[0]).length_squared()).fold(0.0, f64::max);
             // A sliver's cotangents are beyond all bounds; it hardly belongs to the body.
-            if volume <= 1e-9 * size * size * size {
+            if volume <= 1e-9 * size * size.sqrt() {
                 continue;
             }
             let gradients = hat_gradients(&x);
             for (i, &v) in tet.iter().enumerate() {
-                masses[v as usize] += 0.25 * volume;
-                diagonal[v as usize] += volume * gradients[i].length_squared();
-                let others = (0..4).filter(|&j| j != i);
-                entries
-                    .extend(others.map(|j| (v, tet[j], volume * gradients[i].dot(gradients[j]))));
+                let v = v as usize;
+                masses[v] += 0.25 * volume;
+                diagonal[v] += volume * gradients[i].length_squared();
+                for j in (0..4).filter(|&j| j != i) {
+                    entries[next[v] as usize] = (tet[j], volume * gradients[i].dot(gradients[j]));
+                    next[v] += 1;
+                }
             }
         }
-        entries.sort_unstable_by_key(|e| (e.0, e.1));
-        let mut stiffness = Self {
-            starts: vec![0; count + 1],
-            columns: Vec::new(),
-            values: Vec::new(),
-            diagonal,
-            masses,
-        };
-        for group in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            stiffness.columns.push(group[0].1);
-            stiffness.values.push(group.iter().map(|e| e.2).sum());
-            stiffness.starts[group[0].0 as usize + 1] += 1;
-        }
-        for i in 0..count {
-            stiffness.starts[i + 1] += stiffness.starts[i];
+        let rows = run.map(count, |i| summed(&entries[ends[i] as usize..next[i] as usize]));
+        let mut stiffness =
+            Self { starts: vec![0], columns: Vec::new(), values: Vec::new(), diagonal, masses };
+        for row in rows {
+            stiffness.columns.extend(row.iter().map(|e| e.0));
+            stiffness.values.extend(row.iter().map(|e| e.1));
+            stiffness.starts.push(stiffness.columns.len() as u32);
         }
         stiffness
     }
@@ -96,6 +97,14 @@ impl Stiffness {
     }
 }
 
+/// The entries of a row by column, those of one column added up.
+fn summed(entries: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    let mut sorted = entries.to_vec();
+    sorted.sort_by_key(|e| e.0);
+    let sum = |group: &[(u32, f64)]| (group[0].0, group.iter().map(|e| e.1).sum());
+    sorted.chunk_by(|a, b| a.0 == b.0).map(sum).collect()
+}
+
 /// The gradients of the four linear functions that are 1 at one corner.
 pub(in crate::procdef) fn hat_gradients(x: &[DVec3; 4]) -> [DVec3; 4] {
     let [a, b, c] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
@@ -112,8 +121,8 @@ pub fn interpolate(
     smoothness: Smoothness,
     run: &Run<'_>,
 ) -> Vec<f64> {
-    let fixed = fix(mesh, known);
-    let stiffness = Stiffness::new(mesh);
+    let fixed = fix(mesh, known, run);
+    let stiffness = Stiffness::new(mesh, run);
     match smoothness {
         Smoothness::Harmonic => harmonic(&stiffness, &fixed, run),
         Smoothness::Biharmonic => {
@@ -123,15 +132,22 @@ pub fn interpolate(
 }
 
 /// The mean of what is known at each vertex that is nearest to something known.
-fn fix(mesh: &TetMesh, known: &[Known<1>]) -> Vec<Option<f64>> {
+fn fix(mesh: &TetMesh, known: &[Known<1>], run: &Run<'_>) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0.0); mesh.positions.len()];
     let mut used = vec![false; mesh.positions.len()];
     mesh.tets.iter().flatten().for_each(|&v| used[v as usize] = true);
-    for k in known {
-        let distance = |v: &usize| mesh.positions[*v].as_dvec3().distance_squared(k.at);
-        let nearest =
-            (0..used.len()).filter(|&v| used[v]).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        if let Some(v) = nearest {
+    let nearest = run.map_tasks(known.len(), |k| {
+        let mut best = (f64::INFINITY, None);
+        for (v, p) in mesh.positions.iter().enumerate() {
+            let square = p.as_dvec3().distance_squared(known[k].at);
+            if square < best.0 && used[v] {
+                best = (square, Some(v));
+            }
+        }
+        best.1
+    });
+    for (k, v) in known.iter().zip(nearest) {
+        if let Some(v) = v {
             sums[v].0 += k.value[0];
             sums[v].1 += 1.0;
         }

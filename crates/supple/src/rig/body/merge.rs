@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
@@ -43,16 +44,18 @@ pub(super) fn merge(asset: &Asset, hierarchy: Hierarchy) -> Result<Body, BodyErr
         hierarchy,
         rest,
         loads: Vec::new(),
+        welding: OnceLock::new(),
     })
 }
 
-struct Instance<'a> {
-    node_index: u32,
-    node: &'a Node,
-    mesh: &'a TriMesh,
+#[derive(Debug)]
+pub(super) struct Instance<'a> {
+    pub(super) node_index: u32,
+    pub(super) node: &'a Node,
+    pub(super) mesh: &'a TriMesh,
 }
 
-fn instances(asset: &Asset) -> Result<Vec<Instance<'_>>, BodyError> {
+pub(super) fn instances(asset: &Asset) -> Result<Vec<Instance<'_>>, BodyError> {
     let mut instances = Vec::new();
     let mut vertices = 0_usize;
     for (node_index, node) in (0..).zip(&asset.nodes) {
@@ -79,28 +82,52 @@ fn missing(node: u32, of: &Node, what: &'static str, index: u32, count: usize) -
 }
 
 #[derive(Default)]
-struct Building {
-    mesh: TriMesh,
+pub(super) struct Building {
+    pub(super) mesh: TriMesh,
     parts: Vec<Part>,
-    morphs: Vec<Morph>,
-    joints: Vec<Joint>,
-    weights: SkinWeights,
+    pub(super) morphs: Vec<Morph>,
+    pub(super) joints: Vec<Joint>,
+    pub(super) weights: SkinWeights,
     /// First joint of the skins that are in the palette already.
     skins: HashMap<u32, usize>,
 }
 
 impl Building {
     /// Appends the weights of a part, and its joints where they are new; tells which joints it has.
-    fn bind(&mut self, asset: &Asset, instance: &Instance<'_>) -> Result<Range<u32>, BodyError> {
-        let Some(skin) = instance.node.skin else {
-            let joint = self
-                .add_joints(&[Joint { node: instance.node_index, inverse_bind: Mat4::IDENTITY }])?;
-            for _ in &instance.mesh.positions {
-                self.weights.push([(joint as u16, 1.0)]);
+    pub(super) fn bind(
+        &mut self,
+        asset: &Asset,
+        instance: &Instance<'_>,
+    ) -> Result<Range<u32>, BodyError> {
+        let joints = self.joints_of(asset, instance)?;
+        let first = joints.start as u16;
+        match &instance.mesh.skin_weights {
+            Some(weights) if instance.node.skin.is_some() => {
+                for i in 0..weights.len() {
+                    self.weights.push(weights.of(i).map(|(j, w)| (first + j, w)));
+                }
             }
-            return Ok(joint as u32..joint as u32 + 1);
+            _ => {
+                for _ in &instance.mesh.positions {
+                    self.weights.push([(first, 1.0)]);
+                }
+            }
+        }
+        Ok(joints)
+    }
+
+    /// The joints of a part, appended where they are new.
+    pub(super) fn joints_of(
+        &mut self,
+        asset: &Asset,
+        instance: &Instance<'_>,
+    ) -> Result<Range<u32>, BodyError> {
+        let Some(skin) = instance.node.skin else {
+            let own = Joint { node: instance.node_index, inverse_bind: Mat4::IDENTITY };
+            let joint = self.add_joints(&[own])? as u32;
+            return Ok(joint..joint + 1);
         };
-        let weights = check_skin(asset, instance, skin)?;
+        check_skin(asset, instance, skin)?;
         let first = match self.skins.get(&skin) {
             Some(&first) => first,
             None => {
@@ -112,9 +139,6 @@ impl Building {
             }
         };
         self.skins.insert(skin, first);
-        for i in 0..weights.len() {
-            self.weights.push(weights.of(i).map(|(j, w)| ((first + usize::from(j)) as u16, w)));
-        }
         Ok(first as u32..(first + asset.skins[skin as usize].joints.len()) as u32)
     }
 
@@ -129,7 +153,12 @@ impl Building {
     }
 
     /// Appends vertices, triangles, groups and morph targets of a part that is bound already.
-    fn add_part(&mut self, instance: &Instance<'_>, joints: Range<u32>, globals: &[Mat4]) {
+    pub(super) fn add_part(
+        &mut self,
+        instance: &Instance<'_>,
+        joints: Range<u32>,
+        globals: &[Mat4],
+    ) {
         let (mesh, node) = (instance.mesh, instance.node);
         let first_vertex = self.mesh.positions.len() as u32;
         let first_triangle = self.mesh.triangles.len() as u32;
@@ -188,11 +217,7 @@ fn turned(t: [u32; 3], mirrored: bool) -> [u32; 3] {
     if mirrored { [t[0], t[2], t[1]] } else { t }
 }
 
-fn check_skin<'a>(
-    asset: &Asset,
-    instance: &Instance<'a>,
-    index: u32,
-) -> Result<&'a SkinWeights, BodyError> {
+fn check_skin(asset: &Asset, instance: &Instance<'_>, index: u32) -> Result<(), BodyError> {
     let Some(skin) = asset.skins.get(index as usize) else {
         return Err(missing(instance.node_index, instance.node, "skin", index, asset.skins.len()));
     };
@@ -216,7 +241,7 @@ fn check_skin<'a>(
             used - 1
         )));
     }
-    Ok(weights)
+    Ok(())
 }
 
 /// Gives the merged mesh every attribute that any part has.

@@ -29,9 +29,12 @@
 //! ```
 
 mod merge;
+mod parts;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use glam::{DVec3, Mat4, Vec3};
 
@@ -41,7 +44,10 @@ use crate::Run;
 use crate::asset::{Asset, UvOrigin};
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::tangents;
+use crate::mesh::welding::{Welding, same_weights};
 use crate::mesh::{SkinWeights, TriMesh, Values};
+
+pub use parts::{Parts, Surface};
 
 /// A whole asset as one skinned mesh.
 #[derive(Clone, Debug)]
@@ -60,6 +66,7 @@ pub struct Body {
     rest: Pose,
     /// For each joint, the share of all vertices it carries and their mean: what gives the centroid.
     loads: Vec<(f64, DVec3)>,
+    welding: OnceLock<Welding>,
 }
 
 /// One instance of one mesh.
@@ -94,6 +101,14 @@ pub struct Morph {
     pub positions: Vec<Vec3>,
     /// Change of each of their normals at weight one, if the file gives it.
     pub normals: Option<Vec<Vec3>>,
+}
+
+impl Morph {
+    /// How far it moves a vertex of the body at weight one.
+    fn displacement(&self, vertex: u32) -> Vec3 {
+        let inside = self.vertices.contains(&vertex).then(|| vertex - self.vertices.start);
+        inside.map_or(Vec3::ZERO, |i| self.positions[i as usize])
+    }
 }
 
 /// What vertices are bound to.
@@ -189,25 +204,17 @@ impl Body {
 
     /// Checks that the rest pose is made of numbers.
     fn check_rest(&self) -> Result<(), BodyError> {
-        let overflow = |node: u32| BodyError::Overflow {
-            node,
-            name: self.node_names.get(node as usize).cloned().unwrap_or_default(),
-        };
         let globals = self.hierarchy.globals(&self.rest.locals);
-        if let Some(node) = self.hierarchy.order().find(|&n| !globals[n as usize].is_finite()) {
-            return Err(overflow(node));
-        }
-        let farthest =
-            self.mesh.positions.iter().fold(0.0, |m: f32, x| m.max(x.abs().max_element()));
-        for (joint, matrix) in self.joints.iter().zip(self.matrices(&self.rest)) {
-            let largest = matrix.to_cols_array().iter().fold(0.0, |m: f32, x| m.max(x.abs()));
-            // No corner of the box of all vertices lands farther than this.
-            let bound = f64::from(largest) * (3.0 * f64::from(farthest) + 1.0);
-            if !matrix.is_finite() || bound > f64::from(f32::MAX) {
-                return Err(overflow(joint.node));
-            }
-        }
-        Ok(())
+        let overflowing = overflowing(
+            &self.hierarchy,
+            &globals,
+            &self.joints,
+            parts::farthest(&self.mesh.positions),
+        );
+        overflowing.map_or(Ok(()), |node| {
+            let name = self.node_names.get(node as usize).cloned().unwrap_or_default();
+            Err(BodyError::Overflow { node, name })
+        })
     }
 
     /// The pose the file shows.
@@ -352,6 +359,30 @@ impl Body {
         }
     }
 
+    /// Which vertices are one place: bound at the same position, to the same joints with the same weights, and
+    /// moved alike by all morph targets. Files split them at seams; they must move as one.
+    ///
+    /// Looked for once: of the mesh as it is when first asked.
+    pub fn welding(&self) -> &Welding {
+        self.welding.get_or_init(|| {
+            let mut known = HashMap::new();
+            // Parts with skins of their own may hang on the same nodes.
+            let names: Vec<u32> = (0..)
+                .zip(&self.joints)
+                .map(|(j, joint)| {
+                    let bind = joint.inverse_bind.to_cols_array().map(f32::to_bits);
+                    *known.entry((joint.node, bind)).or_insert(j)
+                })
+                .collect();
+            let name = |joint: u16| names[usize::from(joint)];
+            let weights = self.weights();
+            Welding::of_same(&self.mesh.positions, |a, b| {
+                same_weights(weights, a as usize, b as usize, name)
+                    && self.morphs.iter().all(|m| m.displacement(a) == m.displacement(b))
+            })
+        })
+    }
+
     /// The weights of the body's mesh, which every body has.
     pub(crate) fn weights(&self) -> &SkinWeights {
         self.mesh.skin_weights.as_ref().expect("a body's mesh is bound to its joints")
@@ -365,10 +396,7 @@ impl Body {
     }
 
     fn active_morphs<'a>(&'a self, pose: &'a Pose) -> impl Iterator<Item = (&'a Morph, f32)> {
-        let weight = |m: &Morph| pose.morph_weights[m.node as usize].get(m.index).copied();
-        self.morphs
-            .iter()
-            .filter_map(move |m| weight(m).filter(|&w| w != 0.0 && w.is_finite()).map(|w| (m, w)))
+        active_morphs(&self.morphs, pose)
     }
 
     fn pose_normals(&self, mesh: &mut TriMesh, matrices: &[Mat4], run: &Run<'_>) {
@@ -398,6 +426,37 @@ impl Body {
                 (0..mesh.triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
         }
     }
+}
+
+/// The morph targets that count in a pose, and how much.
+fn active_morphs<'a>(
+    morphs: &'a [Morph],
+    pose: &'a Pose,
+) -> impl Iterator<Item = (&'a Morph, f32)> {
+    let weight = |m: &Morph| pose.morph_weights[m.node as usize].get(m.index).copied();
+    morphs
+        .iter()
+        .filter_map(move |m| weight(m).filter(|&w| w != 0.0 && w.is_finite()).map(|w| (m, w)))
+}
+
+/// The first node that moves vertices up to `farthest` from the origin to where there are no numbers.
+fn overflowing(
+    hierarchy: &Hierarchy,
+    globals: &[Mat4],
+    joints: &[Joint],
+    farthest: f32,
+) -> Option<u32> {
+    if let Some(node) = hierarchy.order().find(|&n| !globals[n as usize].is_finite()) {
+        return Some(node);
+    }
+    let is_bad = |joint: &&Joint| {
+        let matrix = globals[joint.node as usize] * joint.inverse_bind;
+        let largest = matrix.to_cols_array().iter().fold(0.0, |m: f32, x| m.max(x.abs()));
+        // No corner of the box of all vertices lands farther than this.
+        let bound = f64::from(largest) * (3.0 * f64::from(farthest) + 1.0);
+        !matrix.is_finite() || bound > f64::from(f32::MAX)
+    };
+    joints.iter().find(is_bad).map(|joint| joint.node)
 }
 
 /// The share and the mean of the vertices each joint carries, so that

@@ -32,7 +32,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::collider::Place;
+use crate::contact::collider::Place;
 
 #[cfg(feature = "rigid")]
 pub use ragdoll::{Ragdoll, SUBSTEPS, Stepper};

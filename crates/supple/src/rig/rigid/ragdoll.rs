@@ -9,9 +9,9 @@ use rapier3d::pipeline::PhysicsWorld;
 use rapier3d::prelude::JointAxis;
 
 use super::{BoneState, Params, RigidError, RigidState};
+use crate::contact::collider::{Place, convex};
+use crate::contact::flesh::{Pressure, Segment};
 use crate::rig::Body;
-use crate::rig::collider::{Place, convex};
-use crate::rig::contact::{Pressure, Segment};
 
 /// Substeps of a tick.
 pub const SUBSTEPS: u32 = 4;

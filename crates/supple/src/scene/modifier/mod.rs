@@ -41,6 +41,7 @@ use crate::Run;
 use crate::mesh::TriMesh;
 use crate::modifier::{AnyState, Registry, read};
 use crate::rig::{Body, Pose};
+use crate::sculpt::Op;
 use crate::secondary::{Flesh, Report, State};
 
 /// Why something a modifier names could not be loaded.
@@ -152,6 +153,11 @@ pub struct Carried {
     pub centroid: DVec3,
     /// From bind to world, for each joint.
     pub joints: Vec<Mat4>,
+    /// The weight of each morph target of the body, where that matters.
+    pub morphs: Vec<f32>,
+    /// The edits that modifiers before make to the body, as far as they can be made to single points: what flesh
+    /// hangs on moves with them. Those before a `place` or `follow` count as made after it.
+    pub edits: Vec<Op>,
 }
 
 impl Carried {
@@ -275,18 +281,15 @@ impl Modifier {
     pub fn begin(&self, stage: &Stage<'_>, carried: &mut Carried) -> Memory {
         match (self, stage.prepared) {
             (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
+            (Self::Sculpt(params), _) => {
+                carried.edits.extend(params.edits_of_points(&stage.moment));
+            }
             (Self::Follow(params), _) => return Memory::Follow(params.begin(carried.centroid)),
             (Self::Secondary(_), Prepared::Secondary(flesh)) => {
-                return Memory::Secondary(flesh.begin(&carried.joints));
+                let shifts = secondary::shifts(flesh, carried);
+                return Memory::Secondary(flesh.begin_at(&carried.joints, &shifts));
             }
-            (
-                Self::Morph(_)
-                | Self::Sculpt(_)
-                | Self::Skinning(_)
-                | Self::Secondary(_)
-                | Self::Open(_),
-                _,
-            ) => {}
+            (Self::Morph(_) | Self::Skinning(_) | Self::Secondary(_) | Self::Open(_), _) => {}
         }
         Memory::Nothing
     }
@@ -302,6 +305,9 @@ impl Modifier {
     ) -> bool {
         match (self, memory) {
             (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
+            (Self::Sculpt(params), _) => {
+                carried.edits.extend(params.edits_of_points(&stage.moment));
+            }
             (Self::Follow(params), Memory::Follow(memory)) => {
                 params.step(memory, &stage.moment, dt_secs, carried);
                 return memory.is_finite() && carried.is_finite();
@@ -310,7 +316,7 @@ impl Modifier {
                 params.step(stage, state, dt_secs, carried);
                 return state.is_finite();
             }
-            (Self::Morph(_) | Self::Sculpt(_) | Self::Skinning(_) | Self::Open(_), _)
+            (Self::Morph(_) | Self::Skinning(_) | Self::Open(_), _)
             | (Self::Follow(_) | Self::Secondary(_), _) => {}
         }
         carried.is_finite()

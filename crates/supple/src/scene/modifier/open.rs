@@ -17,6 +17,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A modifier of a kind with its parameters; without those that no document could hold.
+    #[must_use]
+    pub fn of<P: Serialize>(kind: &str, params: &P) -> Self {
+        Self { kind: kind.to_owned(), params: toml::Table::try_from(params).unwrap_or_default() }
+    }
+
     /// What only its owner can say.
     pub(super) fn check_document(&self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
         let check = registry.get(&self.kind).map(|kind| (kind.check)(&self.params));

@@ -141,6 +141,16 @@ impl Params {
         })
     }
 
+    /// The edits at a moment, as far as they move points without a surface.
+    pub(super) fn edits_of_points(&self, moment: &Moment<'_>) -> Vec<Op> {
+        let of_points =
+            |op: &Op| matches!(op, Op::Move(_) | Op::Points(_) | Op::Twist(_) | Op::Bend(_));
+        if self.mask.is_some() || !self.ops.iter().all(of_points) {
+            return Vec::new();
+        }
+        sculpt::partial(&self.ops, self.amount.at(moment.secs, moment.tracks))
+    }
+
     pub(super) fn deform(
         &self,
         moment: &Moment<'_>,

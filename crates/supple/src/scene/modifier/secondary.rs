@@ -6,6 +6,9 @@
 //! `[asset.modifier.hand.nose]`: its `offset` from the anchor along the scene's axes, and its `grip` (1
 //! holds, 0 lets go), each a number or a track.
 //!
+//! Anchors follow the deformed body: its joints, its morph targets, and the edits of `sculpt` before it that move
+//! single points (`move`, `points`, `twist`, `bend`).
+//!
 //! The masses begin `warm_up` before the scene's start, so that a loop is in full swing at the first frame
 //! and what stands still is at rest.
 //!
@@ -40,11 +43,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Carried, Outcome, Prepared, Stage};
 use crate::Run;
-use crate::mesh::exact_volume::{exact_volume, freedom_by_displacement};
+use crate::mesh::exact_volume::{self, freedom_by_displacement};
 use crate::mesh::volume::volume;
 use crate::rig::Body;
 use crate::scene::document::Place;
 use crate::scene::{Problem, Value};
+use crate::sculpt;
 use crate::secondary::{self, Flesh, Frame, Set, State, Step};
 
 /// The flesh of a body.
@@ -126,7 +130,9 @@ impl Params {
             true => Vec::new(),
             false => self.flesh.sets.iter().map(held).collect(),
         };
-        flesh.step(state, &Step { joints: &carried.joints, hands: &hands, dt_secs });
+        let shifts = shifts(flesh, carried);
+        let step = Step { joints: &carried.joints, hands: &hands, shifts: &shifts, dt_secs };
+        flesh.step(state, &step);
     }
 
     pub(super) fn deform(
@@ -150,11 +156,39 @@ impl Params {
             .join(|| flesh.deform(state, &frame, positions, run), || volume(&rest, triangles, run));
         let mut warning = None;
         if self.exact_volume && report.moved > 0 {
-            let freedom = freedom_by_displacement(&rest, positions);
-            let corrected = exact_volume(positions, triangles, before, &freedom, run);
+            let corrected = restore(stage.body, &rest, positions, before, run);
             warning = corrected.err().map(|e| format!("the volume is not restored: {e}"));
         }
         let volume_before = (report.moved > 0 && before != 0.0).then_some(before);
         Outcome { warning, secondary: Some(report), volume_before }
     }
+}
+
+/// How far morph targets and edits take the anchors from where the joints carry them.
+pub(super) fn shifts(flesh: &Flesh, carried: &Carried) -> Vec<DVec3> {
+    if carried.edits.is_empty() && carried.morphs.iter().all(|w| *w == 0.0) {
+        return Vec::new();
+    }
+    flesh.shifts(&carried.joints, &carried.morphs, |anchors| {
+        let (params, run) = (sculpt::Params::default(), Run::default());
+        // An edit that fails leaves the points, and is told when the body is deformed.
+        let _ = sculpt::apply(anchors, &[], &carried.edits, &params, &run);
+    })
+}
+
+/// Gives a body the volume back that it had at `rest`; copies of a vertex move as one.
+fn restore(
+    body: &Body,
+    rest: &[Vec3],
+    positions: &mut [Vec3],
+    target: f64,
+    run: &Run<'_>,
+) -> Result<(), exact_volume::Error> {
+    let welding = body.welding();
+    let (rest, from) = (welding.gather(rest), welding.gather(positions));
+    let freedom = freedom_by_displacement(&rest, &from);
+    let (mut to, triangles) = (from.clone(), welding.triangles(&body.mesh.triangles));
+    exact_volume::exact_volume(&mut to, &triangles, target, &freedom, run)?;
+    welding.carry(&from, &to, positions);
+    Ok(())
 }

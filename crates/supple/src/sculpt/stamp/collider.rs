@@ -10,6 +10,7 @@ use crate::mesh::bvh::Bvh;
 use crate::mesh::intersect::intersections_between;
 use crate::mesh::measure::Bounds;
 use crate::mesh::volume::volume;
+use crate::mesh::welding::open_edges;
 use crate::mesh::winding::Winding;
 use crate::run::Cancelled;
 use crate::sculpt::error::{Problem, check_point};
@@ -34,11 +35,11 @@ pub(super) fn check(
     }
     let joined = renamed(triangles, &coincident(positions));
     let found = topology(positions.len(), &joined, run);
-    if !found.is_closed() {
-        let open = found.boundary_edges + found.nonmanifold_edges;
+    let open = open_edges(positions, triangles);
+    if open > 0 {
         return Err(Problem::ToolNotClosed { open, edges: found.edges });
     }
-    if !found.is_oriented() || volume(positions, triangles, run) <= 0.0 {
+    if found.misoriented_edges > 0 || volume(positions, triangles, run) <= 0.0 {
         return Err(Problem::ToolInsideOut);
     }
     Ok(())

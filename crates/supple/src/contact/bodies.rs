@@ -1,0 +1,298 @@
+//! Bodies in each other: found through bounds, resolved through the distance fields of their shapes at rest.
+//!
+//! # Method
+//!
+//! Boxes around the bodies are swept along one axis; what overlaps is a pair. A particle `x` of one body within the
+//! bounds of the other is carried back to that body's rest shape by the map `x = (1 + M) x⁰ + t` of its nearest
+//! particle `r`. With the distance `φ(x⁰) < 0` and `g = (1 + M)⁻ᵀ ∇φ`, the depth is `−φ/|g|` and the way out `n = g/|g|`:
+//! exact where the map is affine and the surface flat.
+//!
+//! All that was found is resolved as planes, in a fixed order, a few sweeps long: a plane knows by how much its
+//! particles moved since and pushes what is left, `Δ = λ n/m` for the particle and the other way for `r`, so that the
+//! momentum is kept. Tangential motion is braked by the push times the coefficient of friction.
+
+use glam::{DQuat, Mat3, Vec3};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{Between, Lent, Party, Touch, Whose};
+use crate::Run;
+use crate::field::lanes::{Lanes, WIDTH};
+use crate::lengths::Lengths as _;
+use crate::mesh::measure::Bounds;
+
+/// Below this length of the distance's gradient there is no way out: a point on the middle of a body is as near to one
+/// side as to the other, and is left to its neighbours.
+const LEAST_GRADIENT: f32 = 0.1;
+
+/// No push of a pass is longer than this share of the smaller body: a body that begins inside another comes out over
+/// some ticks.
+const LONGEST_PUSH: f32 = 0.05;
+
+/// Below this determinant a map has no inverse: the body is flat there.
+const FLAT: f32 = 1e-4;
+
+/// Sweeps over the planes of a pass: the second takes out what neighbouring planes pushed in, a third changes little.
+const SWEEPS: usize = 2;
+
+/// Pairs that one task looks at.
+const PAIRS_A_TASK: usize = 8;
+
+/// Two bodies whose bounds overlap: points of the first against the inside of the second.
+pub(super) struct Pair {
+    point: usize,
+    inside: usize,
+    /// From the space of the first to that of the second.
+    turn: Mat3,
+    shift: Vec3,
+    /// Around the second, in its space.
+    around: Bounds,
+    longest: f32,
+}
+
+/// A point of one body inside another.
+struct Found {
+    pair: u32,
+    /// The particles that the point is between, and how far from the first to the second.
+    of: Between,
+    /// The particle of the other body that gives way.
+    against: u32,
+    /// The way out, in the space of the first body.
+    normal: Vec3,
+    depth: f32,
+    /// How far pushes had parted the two along the way out when it was found.
+    parted: f32,
+    /// The share of the push that changes velocities.
+    came: f32,
+}
+
+/// A lender in the world.
+struct Posed {
+    low: Vec3,
+    high: Vec3,
+    around: Bounds,
+}
+
+/// The pairs that may touch, in a fixed order.
+pub(super) fn pairs(parties: &mut [Party<'_>], run: &Run<'_>) -> Vec<Pair> {
+    if parties.iter().filter(|p| p.others).count() < 2 {
+        return Vec::new();
+    }
+    run.for_each_piece(parties, PAIRS_A_TASK, |_, parties| {
+        parties.iter_mut().filter(|p| p.others).for_each(|party| party.lent.lay_out());
+    });
+    let posed: Vec<Option<Posed>> =
+        parties.iter().map(|p| if p.others { posed(p.lent) } else { None }).collect();
+    let mut order: Vec<usize> = (0..parties.len()).filter(|&i| posed[i].is_some()).collect();
+    let low = |i: usize| posed[i].as_ref().map_or(0.0, |p| p.low.x);
+    order.sort_by(|&a, &b| low(a).total_cmp(&low(b)).then(a.cmp(&b)));
+    let mut found = Vec::new();
+    for (k, &a) in order.iter().enumerate() {
+        let Some(first) = &posed[a] else { continue };
+        for &b in &order[k + 1..] {
+            let Some(second) = &posed[b] else { continue };
+            if second.low.x > first.high.x {
+                break;
+            }
+            let apart = first.low.cmpgt(second.high) | second.low.cmpgt(first.high);
+            if !apart.any() {
+                let (a, b) = (a.min(b), a.max(b));
+                found.extend([(a, b), (b, a)]);
+            }
+        }
+    }
+    found.sort_unstable();
+    let enters = |&(_, b): &(usize, usize)| parties[b].lent.interior.field.is_some();
+    found.retain(enters);
+    found.into_iter().filter_map(|(a, b)| pair(parties, (a, b), posed[b].as_ref()?)).collect()
+}
+
+fn pair(parties: &[Party<'_>], (a, b): (usize, usize), inside: &Posed) -> Option<Pair> {
+    let (first, second) = (&*parties[a].lent, &*parties[b].lent);
+    let back: DQuat = second.space.rotation.conjugate();
+    let turn = Mat3::from_quat((back * first.space.rotation).as_quat());
+    let shift = (back * (first.space.translation - second.space.translation)).as_vec3();
+    let longest = LONGEST_PUSH * first.particles.size.min(second.particles.size);
+    let pair = Pair { point: a, inside: b, turn, shift, around: inside.around, longest };
+    (shift.is_finite() && longest > 0.0).then_some(pair)
+}
+
+/// The box around a body in the world and in its own space; `None` for one that is nowhere.
+fn posed(lent: &Lent) -> Option<Posed> {
+    let around = Bounds::of(&lent.particles.places)?;
+    let (center, half) = (around.center(), 0.5 * around.size());
+    let middle = lent.space.point(center).as_vec3();
+    let m = Mat3::from_quat(lent.space.rotation.as_quat());
+    let reach = m.x_axis.abs() * half.x + m.y_axis.abs() * half.y + m.z_axis.abs() * half.z;
+    // Rounding to f32 far from the origin.
+    let reach = reach + 1e-6 * middle.abs();
+    let finite = middle.is_finite() && reach.is_finite();
+    finite.then_some(Posed { low: middle - reach, high: middle + reach, around })
+}
+
+/// Takes pairs apart.
+pub(super) fn part(parties: &mut [Party<'_>], pairs: &[Pair], run: &Run<'_>) {
+    if pairs.is_empty() {
+        return;
+    }
+    let (tasks, lents) = (pairs.len().div_ceil(PAIRS_A_TASK), &*parties);
+    let found: Vec<Vec<Found>> = run.map_tasks(tasks, |t| {
+        let range = t * PAIRS_A_TASK..((t + 1) * PAIRS_A_TASK).min(pairs.len());
+        let mut found = Vec::new();
+        for k in range {
+            Arch::new().dispatch(Search { parties: lents, pairs, pair: k, found: &mut found });
+        }
+        found
+    });
+    for sweep in 0..SWEEPS {
+        for touch in found.iter().flatten() {
+            push(parties, &pairs[touch.pair as usize], touch, sweep == 0);
+        }
+    }
+}
+
+impl Lent {
+    /// Lays the particles out for the search; the last one fills the last block.
+    fn lay_out(&mut self) {
+        self.lanes.clear();
+        self.lanes.extend(self.particles.places.chunks(WIDTH).map(Lanes::of));
+    }
+
+    /// Where the particle is that is nearest to a point.
+    #[inline(always)]
+    fn nearest(&self, x: Vec3) -> usize {
+        let mut best = [f32::INFINITY; WIDTH];
+        let mut at = [0_u32; WIDTH];
+        for (k, block) in self.lanes.iter().enumerate() {
+            let k = k as u32;
+            for i in 0..WIDTH {
+                let (dx, dy, dz) = (block.x[i] - x.x, block.y[i] - x.y, block.z[i] - x.z);
+                let d = dx * dx + dy * dy + dz * dz;
+                let nearer = d < best[i];
+                best[i] = if nearer { d } else { best[i] };
+                at[i] = if nearer { k } else { at[i] };
+            }
+        }
+        let mut lane = 0;
+        for i in 1..WIDTH {
+            if best[i] < best[lane] {
+                lane = i;
+            }
+        }
+        (at[lane] as usize * WIDTH + lane).min(self.len() - 1)
+    }
+}
+
+/// Looks for points of the first body of a pair in the second.
+struct Search<'a> {
+    parties: &'a [Party<'a>],
+    pairs: &'a [Pair],
+    pair: usize,
+    found: &'a mut Vec<Found>,
+}
+
+impl WithSimd for Search<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let pair = &self.pairs[self.pair];
+        let (points, inside) = (&*self.parties[pair.point].lent, &*self.parties[pair.inside].lent);
+        for p in 0..points.len() {
+            let of = Between { of: [p as u32; 2], share: 0.0 };
+            let found = find(pair, points, inside, (of, points.place(p)));
+            self.found.extend(found.map(|f| Found { pair: self.pair as u32, ..f }));
+        }
+        for &of in &*points.particles.between {
+            let [a, b] = of.of.map(|p| points.place(p as usize));
+            let found = find(pair, points, inside, (of, a + of.share * (b - a)));
+            self.found.extend(found.map(|f| Found { pair: self.pair as u32, ..f }));
+        }
+    }
+}
+
+#[inline(always)]
+fn find(pair: &Pair, points: &Lent, inside: &Lent, (of, x): (Between, Vec3)) -> Option<Found> {
+    let y = pair.turn * x + pair.shift;
+    let is_near = y.cmpge(pair.around.min).all() && y.cmple(pair.around.max).all();
+    if !is_near {
+        return None;
+    }
+    let field = inside.interior.field.as_ref()?;
+    let against = inside.nearest(y);
+    let map = inside.interior.maps.get(against)?;
+    let y = y - inside.pushes[against];
+    let stretch = Mat3::from_cols(
+        Vec3::new(1.0 + map[0], map[4], map[8]),
+        Vec3::new(map[1], 1.0 + map[5], map[9]),
+        Vec3::new(map[2], map[6], 1.0 + map[10]),
+    );
+    if stretch.determinant() < FLAT {
+        return None;
+    }
+    let back = stretch.inverse();
+    let (distance, gradient) = field.at(back * (y - Vec3::new(map[3], map[7], map[11])))?;
+    let is_inside = distance < 0.0;
+    if !is_inside || gradient.length_squared() < LEAST_GRADIENT * LEAST_GRADIENT {
+        return None;
+    }
+    let way = back.transpose() * gradient;
+    let steep = way.norm();
+    let depth = (-distance / steep).min(pair.longest);
+    let out = way / steep;
+    let normal = pair.turn.transpose() * out;
+    let [i, j] = of.of.map(|p| points.particles.motions[p as usize]);
+    let rate = inside.particles.motions[against].dot(out) - (i + of.share * (j - i)).dot(normal);
+    let came = (rate / depth).clamp(0.0, 1.0);
+    let [i, j] = of.of.map(|p| points.pushes[p as usize]);
+    let parted = (i + of.share * (j - i)).dot(normal) - inside.pushes[against].dot(out);
+    Some(Found { pair: 0, of, against: against as u32, normal, depth, parted, came })
+}
+
+/// Parts one point and what it entered, by what is left of its depth.
+fn push(parties: &mut [Party<'_>], pair: &Pair, touch: &Found, is_first: bool) {
+    let Ok([first, second]) = parties.get_disjoint_mut([pair.point, pair.inside]) else { return };
+    let (first, second) = (&mut *first.lent, &mut *second.lent);
+    let ([i, j], r) = (touch.of.of.map(|p| p as usize), touch.against as usize);
+    let weights = [1.0 - touch.of.share, touch.of.share];
+    let mix = |values: &[Vec3]| weights[0] * values[i] + weights[1] * values[j];
+    let out = pair.turn * touch.normal;
+    let parted = mix(&first.pushes).dot(touch.normal) - second.pushes[r].dot(out);
+    let depth = touch.depth + touch.parted - parted;
+    let own = [i, j].map(|p| first.particles.inverse_masses[p]);
+    let other = second.particles.inverse_masses[r];
+    let total = weights[0] * weights[0] * own[0] + weights[1] * weights[1] * own[1] + other;
+    let is_inside = depth > 0.0 && total > 0.0;
+    if !is_inside {
+        return;
+    }
+    let motion = mix(&first.particles.motions) + mix(&first.pushes)
+        - pair.turn.transpose() * (second.particles.motions[r] + second.pushes[r]);
+    let sliding = motion - motion.dot(touch.normal) * touch.normal;
+    let forward = first.forward(if touch.of.share > 0.5 { j } else { i }, touch.normal);
+    let share = first.particles.friction.share(depth, sliding, forward);
+    let braked = -share * sliding;
+    let (whole, gain) = (depth * touch.normal + braked, touch.came * depth * touch.normal + braked);
+    for (k, p) in [i, j].into_iter().enumerate() {
+        let part = weights[k] * own[k] / total;
+        first.pushes[p] += part * whole;
+        first.gains[p] += part * gain;
+    }
+    let part = other / total;
+    second.pushes[r] -= part * (pair.turn * whole);
+    second.gains[r] -= part * (pair.turn * gain);
+    if is_first {
+        tell(first, second, pair, touch);
+    }
+}
+
+/// Tells both sides of the plane between them.
+fn tell(first: &mut Lent, second: &mut Lent, pair: &Pair, touch: &Found) {
+    let nearer = touch.of.of[usize::from(touch.of.share > 0.5)];
+    let point = first.place(nearer as usize);
+    let (friction, normal) = (first.particles.friction, touch.normal);
+    let whose = Whose::Body(pair.inside as u32);
+    first.touches.push(Touch { particle: nearer, point, normal, friction, whose });
+    let (point, normal) = (pair.turn * point + pair.shift, -(pair.turn * normal));
+    let (friction, whose) = (second.particles.friction, Whose::Body(pair.point as u32));
+    second.touches.push(Touch { particle: touch.against, point, normal, friction, whose });
+}

@@ -1,0 +1,87 @@
+//! What a body lends to contact: its surface, and the distance field of its shape at rest with the maps of its regions.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::matching::Row;
+use super::motion::{TICK_SECS, Work};
+use super::{Body, State};
+use crate::Run;
+use crate::contact::{Between, DistanceField, Lent, Space};
+use crate::lengths::Lengths as _;
+
+/// Most points between two vertices of the surface: a hair of a body is not filled with points.
+const MOST_BETWEEN: f32 = 16.0;
+
+/// What other bodies meet of a body.
+#[derive(Clone, Debug)]
+pub(super) struct Flesh {
+    field: Arc<DistanceField>,
+    between: Arc<[Between]>,
+}
+
+impl Body {
+    /// What others meet; `None` for a surface without an inside.
+    pub(super) fn flesh(&self, run: &Run<'_>) -> Option<Flesh> {
+        let rest: Vec<Vec3> = self.regions.rest.iter().map(|x| x.as_vec3()).collect();
+        let field = Arc::new(DistanceField::new(&rest, &self.surface, run)?);
+        // No two points of an edge are farther apart than the body is thick, so that its like cannot pass between.
+        let gap = 2.0 * field.deepest();
+        let mut edges: Vec<[u32; 2]> = Vec::new();
+        for &[a, b, c] in &self.surface {
+            edges.extend([[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)]));
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        let mut between = Vec::new();
+        for [a, b] in edges {
+            let length = rest[a as usize].distance_to(rest[b as usize]);
+            let parts = (length / gap).ceil().min(MOST_BETWEEN + 1.0) as u32;
+            let of = [a, b].map(|r| self.outside.binary_search(&r).map_or(0, |k| k as u32));
+            let share = |k: u32| k as f32 / parts as f32;
+            between.extend((1..parts).map(|k| Between { of, share: share(k) }));
+        }
+        Some(Flesh { field, between: between.into() })
+    }
+
+    /// Lends the surface, as the step that `work` was just used for left it. Friction and ground are set already.
+    pub(super) fn lend(&self, directions: &[Vec3], state: &State, work: &Work, lent: &mut Lent) {
+        let placement = &state.placement;
+        let glide = (TICK_SECS * placement.local_vector(placement.velocity)).as_vec3();
+        lent.space = Space { rotation: placement.rotation, translation: placement.translation };
+        let regions = || self.outside.iter().map(|&r| r as usize);
+        let particles = &mut lent.particles;
+        let place = |r: usize| self.regions.rest[r].as_vec3() + state.offsets[r];
+        particles.places.extend(regions().map(place));
+        let motion = |r: usize| state.offsets[r] - work.offsets[r] + glide;
+        particles.motions.extend(regions().map(motion));
+        particles.inverse_masses.clone_from(&self.inverse_masses);
+        particles.size = self.size as f32;
+        let on_ground = lent.ground.is_some_and(|ground| !ground.friction.is_uniform());
+        if !directions.is_empty() && (on_ground || !particles.friction.is_uniform()) {
+            let vertex = |r: usize| self.regions.vertices[r] as usize;
+            let forward =
+                |r: usize| turned(&work.passing.map(&self.regions, r), directions[vertex(r)]);
+            particles.forward.extend(regions().map(forward));
+        }
+    }
+
+    /// Lends what others meet, too.
+    pub(super) fn lend_flesh(&self, flesh: &Flesh, work: &Work, lent: &mut Lent) {
+        lent.particles.between.clone_from(&flesh.between);
+        lent.interior.field = Some(Arc::clone(&flesh.field));
+        let map = |&r: &u32| -> [f32; 12] {
+            let row = work.passing.map(&self.regions, r as usize).0;
+            std::array::from_fn(|k| row[k])
+        };
+        lent.interior.maps.extend(self.outside.iter().map(map));
+    }
+}
+
+/// A direction of the region at rest, as its map turns it.
+fn turned(map: &Row, d: Vec3) -> Vec3 {
+    let m = &map.0;
+    let along = |k: usize| m[k] * d.x + m[k + 1] * d.y + m[k + 2] * d.z;
+    d + Vec3::new(along(0), along(4), along(8))
+}

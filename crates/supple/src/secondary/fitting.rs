@@ -1,0 +1,196 @@
+//! How soft flesh is: measured on the clips of its body.
+//!
+//! # Method
+//!
+//! Every clip is played through the masses, two rounds of those that close. In a steady swing the stretch goes with
+//! one over the stiffness, so a few rounds find the stiffness at which the mean stretch is a tenth of the radius
+//! where the played clip is liveliest, and no set is stretched by more than half its radius in any clip: between 1.5
+//! and 12 Hz for the largest set. Where a wild clip would make the played one stiff to the eye it is not counted, and
+//! cut instead: [`Params::max_stretch`] is half a radius, so that the bound holds in every clip, this one and
+//! those a person changes to.
+//!
+//! Flesh should be seen: if it moves by less than 0.2 % of the body's size, the report says so and why.
+
+use std::f64::consts::TAU;
+
+use glam::{DAffine3, DVec3, Mat4, Vec3};
+
+use super::placement::rounded;
+use super::{Flesh, Frame, Params, Placed, Preset, State, Step, Wishes};
+use crate::Run;
+use crate::lengths::Lengths as _;
+use crate::mesh::measure::Bounds;
+use crate::rig::{Body, Clip, Pose, Skinning};
+
+/// Mean stretch over radius that can be seen but does not flap.
+const LIVELY: f64 = 0.1;
+/// No set is stretched farther than this share of its radius; springs aim at a little less.
+const MOST_STRETCH: f64 = 0.5;
+const AIM: f64 = 0.45;
+/// Flesh that moves by less, over the diagonal of the body, is not seen.
+const SEEN_REL_BBOX: f64 = 0.002;
+/// Frequencies of the largest set to choose from, in hertz.
+const HERTZ: [f64; 2] = [1.5, 12.0];
+/// Steps of a clip that are played, each so long, and clips.
+const DT_SECS: f64 = 1.0 / 60.0;
+const MOST_STEPS: f64 = 600.0;
+const MOST_CLIPS: usize = 40;
+/// A clip closes if no vertex is farther from where it began than this share of the body's size.
+const CLOSES_REL_BBOX: f32 = 0.005;
+
+/// Whether the last key of a clip is its first, so that it can be played again and again.
+#[must_use]
+pub fn closes(body: &Body, clip: &Clip, run: &Run<'_>) -> bool {
+    let Some((first, last)) = clip.span() else { return true };
+    let posed = |secs: f32| {
+        let mut pose = body.rest_pose().clone();
+        clip.sample(secs, &mut pose);
+        body.pose(&pose, Skinning::Linear, run)
+    };
+    let (start, end) = (posed(first), posed(last));
+    let size = Bounds::of(&start).map_or(0.0, |b| b.diagonal());
+    start.iter().zip(&end).all(|(a, b)| a.distance_to(*b) <= CLOSES_REL_BBOX * size)
+}
+
+/// What a clip does to the masses.
+#[derive(Clone, Debug, Default)]
+struct Swung {
+    /// The largest mean of the stretches over their radii.
+    mean: f64,
+    /// The largest stretch of any set over its radius.
+    most: f64,
+    /// The pose and the masses where the mean is largest.
+    at: Option<(Pose, State)>,
+}
+
+/// Chooses stiffness and the largest stretch, and measures what they do.
+pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f64, run: &Run<'_>) {
+    placed.params.max_stretch = MOST_STRETCH;
+    let clips = &wishes.clips[..wishes.clips.len().min(MOST_CLIPS)];
+    let Some(played) = wishes.clips.get(wishes.played) else {
+        placed.stretch = MOST_STRETCH;
+        return;
+    };
+    let ends: Vec<bool> = clips.iter().map(|clip| closes(body, clip, run)).collect();
+    let all = |params: &Params| -> f64 {
+        let most = |(clip, closes): (&Clip, &bool)| swing(body, clip, *closes, params).most;
+        clips.iter().zip(&ends).map(most).fold(0.0, f64::max)
+    };
+    let played_closes = closes(body, played, run);
+    let own = |params: &Params| swing(body, played, played_closes, params);
+    let gentle = softest(&placed.params, |params| {
+        let found = own(params);
+        (found.mean / LIVELY).max(found.most.max(all(params)) / AIM)
+    });
+    let lively = softest(&placed.params, |params| {
+        let found = own(params);
+        (found.mean / LIVELY).max(found.most / AIM)
+    });
+    let measured = |stiffness: f64| {
+        let params = Params { stiffness: Some(rounded(stiffness)), ..placed.params.clone() };
+        let swung = own(&params);
+        let moved = moved(body, &params, &swung, run) / size;
+        (params, swung, moved)
+    };
+    let mut best = measured(gentle);
+    let is_seen = |moved: f64| moved >= SEEN_REL_BBOX;
+    if !is_seen(best.2) && lively < gentle {
+        best = measured(lively);
+    }
+    let (params, swung, moved) = best;
+    let others = all(&params);
+    if others > MOST_STRETCH {
+        placed.notes.push(format!(
+            "a clip would stretch flesh by {others:.2} radii and is cut at {MOST_STRETCH}: make stiffness larger \
+             if it is that clip you play"
+        ));
+    }
+    if !is_seen(moved) {
+        let why = match swung.mean {
+            mean if mean < 1e-6 => "nothing it hangs on moves in this clip".to_owned(),
+            _ if swung.most >= AIM => {
+                "a set is at the largest stretch already; the others hang on what moves little"
+                    .to_owned()
+            }
+            _ => "what it hangs on moves slowly or little".to_owned(),
+        };
+        placed.notes.push(format!(
+            "flesh moves by {:.2} % of the size in '{}': {why}",
+            100.0 * moved,
+            played.name
+        ));
+    }
+    (placed.params, placed.moved_rel_bbox) = (params, moved);
+    placed.stretch = swung.most.max(others).min(MOST_STRETCH);
+}
+
+/// The least stiffness at which `excess` is no more than one.
+fn softest(params: &Params, excess: impl Fn(&Params) -> f64) -> f64 {
+    const ROUNDS: usize = 4;
+    let [softest, stiffest] = HERTZ.map(|h| (TAU * h).powi(2));
+    let mut stiffness = Preset::default().stiffness();
+    for _ in 0..ROUNDS {
+        let found = excess(&Params { stiffness: Some(stiffness), ..params.clone() });
+        if !found.is_finite() {
+            break;
+        }
+        stiffness = (stiffness * found).clamp(softest, stiffest);
+    }
+    stiffness
+}
+
+/// Plays a clip through the masses.
+fn swing(body: &Body, clip: &Clip, closes: bool, params: &Params) -> Swung {
+    let mut swung = Swung::default();
+    let flesh = Flesh::new(body, &DAffine3::IDENTITY, params);
+    let (Ok(flesh), Some((first, last))) = (flesh, clip.span()) else { return swung };
+    let length = f64::from(last - first);
+    let rounds = if closes { 2.0 } else { 1.0 };
+    let steps = (rounds * length / DT_SECS).min(MOST_STEPS) as u32;
+    let mut pose = body.rest_pose().clone();
+    let at = |k: u32, pose: &mut Pose| -> (Vec<Mat4>, Vec<DVec3>) {
+        let secs = f64::from(k) * DT_SECS;
+        let secs = if closes { secs.rem_euclid(length.max(DT_SECS)) } else { secs.min(length) };
+        clip.sample(first + secs as f32, pose);
+        let joints = body.matrices(pose);
+        let shifts = match body.morphs.is_empty() {
+            true => Vec::new(),
+            false => flesh.shifts(&joints, &body.morph_weights(pose), |_| {}),
+        };
+        (joints, shifts)
+    };
+    let (joints, shifts) = at(0, &mut pose);
+    let mut state = flesh.begin_at(&joints, &shifts);
+    for k in 1..=steps {
+        let (joints, shifts) = at(k, &mut pose);
+        let step = Step { joints: &joints, hands: &[], shifts: &shifts, dt_secs: DT_SECS };
+        flesh.step(&mut state, &step);
+        let radii = flesh.radii(&joints);
+        let stretches: Vec<f64> = (state.swings.iter().zip(radii))
+            .map(|(s, radius)| {
+                (s.mass.position - s.mass.anchor).norm() / radius.max(f64::MIN_POSITIVE)
+            })
+            .collect();
+        let mean = stretches.iter().sum::<f64>() / stretches.len().max(1) as f64;
+        swung.most = stretches.iter().fold(swung.most, |a, &b| a.max(b));
+        if mean > swung.mean {
+            swung.mean = mean;
+            swung.at = Some((pose.clone(), state.clone()));
+        }
+    }
+    swung
+}
+
+/// The root mean square way of the vertices that flesh moves, where it is liveliest.
+fn moved(body: &Body, params: &Params, swung: &Swung, run: &Run<'_>) -> f64 {
+    let Some((pose, state)) = &swung.at else { return 0.0 };
+    let Ok(flesh) = Flesh::new(body, &DAffine3::IDENTITY, params) else { return 0.0 };
+    let joints = body.matrices(pose);
+    let before: Vec<Vec3> = body.pose(pose, Skinning::Linear, run);
+    let mut after = before.clone();
+    flesh.deform(state, &Frame { joints: &joints, eye: None, amount: 1.0 }, &mut after, run);
+    let ways = before.iter().zip(&after).map(|(a, b)| f64::from(a.distance_squared(*b)));
+    let (sum, count) =
+        ways.filter(|way| *way > 0.0).fold((0.0, 0.0), |(sum, n), way| (sum + way, n + 1.0));
+    if count > 0.0 { (sum / count).sqrt() } else { 0.0 }
+}
