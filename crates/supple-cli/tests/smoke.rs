@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use supple::flow::dataset::{Array, Centering, Dataset, Grid};
+use supple::dataset::{Array, Centering, Dataset, Grid};
 use supple::io::{self, ReadOptions};
 use supple::mesh::Values;
 use supple::{Asset, TriMesh};

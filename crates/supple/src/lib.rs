@@ -1,17 +1,48 @@
 //! Supple: shapes that behave like real, incompressible material.
 //!
-//! Files become an [`Asset`] (module [`io`]); a [`scene`] names assets and what happens to them; the
-//! player turns a scene into frames. Everything a capability needs stands below it: meshes in
-//! [`mesh`], rigs in [`rig`], and how a call runs (threads, cancellation, progress) in [`run`].
+//! # A tour
+//!
+//! **Capabilities.** Each is a folder that stands on the foundations alone and knows no other:
+//!
+//! | module | does | start at |
+//! |---|---|---|
+//! | [`sculpt`] | edits by divergence-free vector fields | [`sculpt::apply`], [`sculpt::Op`] |
+//! | [`secondary`] | flesh that jiggles on top of any motion | [`secondary::Flesh`], [`secondary::place`] |
+//! | [`skinning`] | skinning that keeps volume | [`skinning::Solver`] |
+//! | [`blendshape`] | blends as equilibria of springs, with contact | [`blendshape::Solver`] |
+//! | [`procdef`] | bodies moved by painted contraction | [`procdef::Body`], [`procdef::Design`] |
+//! | [`smoke`] | streak surfaces in recorded flow | [`smoke::Streak`] |
+//!
+//! Each has a program in the folder `examples`: `cargo run --release -p supple --example sculpt`.
+//!
+//! **From files to frames.** [`io::read`] turns a file into an [`Asset`]; a [`scene::Scene`] names assets and what
+//! happens to them; a [`player::Player`] turns a scene into frames; [`bake`] writes them. What may stand in a scene's
+//! list of modifiers implements [`modifier::Modifier`]; `docs/capability.md` adds one in a single file.
+//!
+//! **Foundations.**
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`mesh`] | meshes, tets, shapes with channels; adjacency, normals, volume, distances, remeshing, intersections |
+//! | [`field`], [`pathline`] | divergence-free fields, and points carried through them |
+//! | [`spring`], [`sparse`] | damped springs and networks of them; sparse symmetric systems |
+//! | [`rig`] | skeletons, keyframes, skins; [`rig::Body`]: any asset as one skinned mesh |
+//! | [`contact`] | colliders, obstacles, rigid bodies, and what happens where bodies touch |
+//! | [`dataset`], [`flow`] | recordings as their files have them, and velocity over space and time |
+//! | [`zoo`] | procedural models, rigs, solids and flows: the same bits everywhere |
+//! | [`run`] | threads, cancellation, progress: how a call runs, never what it computes |
+//!
+//! [`hostile`] holds altered files and random scenes against all of it.
 
-pub mod asset;
 pub mod bake;
 pub mod blendshape;
 pub mod contact;
+pub mod dataset;
 pub mod field;
 pub mod flow;
 pub mod hostile;
 pub mod io;
+mod lanes;
 mod lengths;
 pub mod mesh;
 pub mod modifier;
@@ -29,8 +60,8 @@ pub mod sparse;
 pub mod spring;
 pub mod zoo;
 
-pub use asset::Asset;
 pub use mesh::TriMesh;
+pub use rig::asset::{self, Asset};
 pub use run::Run;
 
 /// The example of the README, run as a test.

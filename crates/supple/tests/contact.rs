@@ -4,9 +4,9 @@ use std::path::Path;
 
 use glam::{DMat4, Mat4, Vec3};
 use supple::Run;
+use supple::contact::rigid::{Ragdoll, SUBSTEPS};
 use supple::mesh::intersect::self_intersections;
 use supple::player::{Frame, Player};
-use supple::rig::rigid::{Ragdoll, SUBSTEPS};
 use supple::scene::{Folder, Motion, Scene};
 
 fn player(text: &str) -> Player {
@@ -102,7 +102,7 @@ fn a_leg_swings_at_the_frequency_of_its_joint() {
     let ragdoll = bones(&player(&FLOATING.replace("drag = 0", "drag = 0, joint_damping = 0")));
     let mut state = ragdoll.begin();
     state.bones[3].spin = Vec3::X;
-    let swing = |bones: &[supple::rig::rigid::BoneState]| {
+    let swing = |bones: &[supple::contact::rigid::BoneState]| {
         let [trunk, leg] = [0, 3].map(|b: usize| bones[b].place.rotation);
         (trunk.inverse() * leg).to_scaled_axis().x
     };

@@ -6,7 +6,7 @@ mod data;
 use std::path::{Path, PathBuf};
 
 use data::test_data;
-use supple::flow::dataset::{Centering, Dataset, Grid};
+use supple::dataset::{Centering, Dataset, Grid};
 use supple::flow::recording::{self, Options, Recording};
 
 fn all_files(folder: &Path, into: &mut Vec<PathBuf>) {
@@ -226,7 +226,7 @@ fn cases_lattices_and_tables_are_flows() {
 
 #[test]
 fn oceans_are_read_as_netcdf4_reads_them() {
-    use supple::flow::dataset::Coordinates;
+    use supple::dataset::Coordinates;
     let Some(folder) = test_data("flow") else { return };
     let open = |names: &[&str]| {
         let paths: Vec<PathBuf> = names.iter().map(|n| folder.join(n)).collect();

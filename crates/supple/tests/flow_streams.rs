@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use supple::Run;
+use supple::dataset::{Array, Centering, Dataset, Grid};
 use supple::flow::advect::{self, Tracer};
-use supple::flow::dataset::{Array, Centering, Dataset, Grid};
 use supple::flow::recording::{Options, Recording};
 use supple::flow::{Flow, recorded};
 use supple::io::{self, vtk_xml, vtp};

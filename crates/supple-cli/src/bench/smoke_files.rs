@@ -5,9 +5,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use supple::dataset::{Array, CellType, Cells, Centering, Dataset, Grid};
 use supple::flow::advect::{self, Tracer};
 use supple::flow::analytic::Analytic;
-use supple::flow::dataset::{Array, CellType, Cells, Centering, Dataset, Grid};
 use supple::flow::recording::{Options, Recording};
 use supple::flow::sampled::Sampled;
 use supple::flow::time::Clock;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use supple::Run;
+use supple::dataset::{CellType, Cells, Grid};
 use supple::flow::analytic::Analytic;
-use supple::flow::dataset::{CellType, Cells, Grid};
 use supple::flow::time::Clock;
 use supple::flow::unstructured::{self, Mesh};
 use supple::flow::{Flow, Levels, Pair, Recorded, Unreadable};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use supple::flow::dataset::{Centering, Coordinates};
+use supple::dataset::{Centering, Coordinates};
 use supple::flow::recording::{Options, Recording};
 
 use crate::shell::{self, Shell};

@@ -13,12 +13,12 @@ use glam::Vec3;
 use super::cache::Cache;
 use super::names::{Names, file_name};
 use super::{BakeError, Baked};
-use crate::asset::{Alpha, Material, UvOrigin};
 use crate::io::{Take, gltf, mdd, obj, pc2, ply, save, usd};
 use crate::mesh::attribute::{COLOR, NORMAL};
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::{Group, Topology, TriMesh, Values};
 use crate::player::{Cast, Player};
+use crate::rig::asset::{Alpha, Material, UvOrigin};
 use crate::scene::Format;
 use crate::{Asset, Run};
 

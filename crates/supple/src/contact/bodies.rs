@@ -16,7 +16,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::{Between, Lent, Party, Touch, Whose};
 use crate::Run;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::lanes::{Lanes, WIDTH};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 

@@ -32,13 +32,14 @@ pub mod distance;
 pub mod flesh;
 mod friction;
 mod obstacle;
+pub mod rigid;
 
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::Run;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::lanes::{Lanes, WIDTH};
 
 pub use self::distance::DistanceField;
 pub use self::friction::{Friction, Ground};

@@ -20,7 +20,7 @@
 use glam::{DVec3, Vec3};
 
 use super::jet::Jet;
-use super::lanes::Lanes;
+use crate::lanes::Lanes;
 use crate::lengths::Lengths as _;
 
 /// `e` and `f` about a centre.

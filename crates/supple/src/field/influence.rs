@@ -4,10 +4,10 @@ use glam::{DVec3, Vec3};
 
 use super::blend::{fade, fade_jet};
 use super::jet::Jet;
-use super::lanes::{Lanes, ScalarLanes};
 use super::motion::{Motion, Pose};
 use super::region::Region;
 use super::smooth_distance::CurveDistance;
+use crate::lanes::{Lanes, ScalarLanes};
 use crate::mesh::measure::Bounds;
 
 /// `β` of a tool.

@@ -32,7 +32,6 @@ pub mod blend;
 pub mod generator;
 pub mod influence;
 pub mod jet;
-pub(crate) mod lanes;
 pub mod motion;
 pub mod region;
 pub mod smooth_distance;
@@ -45,11 +44,11 @@ pub use jet::Jet;
 pub use motion::Motion;
 pub use region::Region;
 
+use crate::lanes::{Lanes, ScalarLanes};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 use influence::PosedInfluence;
 use jet::outer;
-use lanes::{Lanes, ScalarLanes};
 
 /// One tool: who moves, and how.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
-use super::lanes::{Lanes, ScalarLanes};
+use crate::lanes::{Lanes, ScalarLanes};
 
 /// How a tool moves from where it was placed, with time measured from the start of its phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

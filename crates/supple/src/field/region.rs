@@ -7,8 +7,8 @@
 use glam::{DVec3, Vec3};
 
 use super::jet::Jet;
-use super::lanes::{Lanes, ScalarLanes};
 use super::smooth_distance::{CurveDistance, PointsDistance, SurfaceDistance};
+use crate::lanes::{Lanes, ScalarLanes};
 use crate::mesh::measure::Bounds;
 
 /// A scalar field that grows away from a shape.

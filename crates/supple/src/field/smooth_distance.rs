@@ -45,7 +45,7 @@
 use glam::{DVec3, Vec3};
 
 use super::jet::Jet;
-use super::lanes::{Lanes, ScalarLanes};
+use crate::lanes::{Lanes, ScalarLanes};
 use crate::lengths::Lengths as _;
 
 /// Square of the smallest distance told apart, in units of the shape's size.

@@ -1,6 +1,6 @@
-use super::lanes::Lanes;
 use super::smooth_distance::{CurveDistance, PointsDistance, SurfaceDistance};
 use super::*;
+use crate::lanes::Lanes;
 
 /// `SplitMix64`: random parameters that are the same in every run.
 struct Random(u64);

@@ -26,9 +26,9 @@ use glam::{DMat3, DVec3};
 use super::EARTH_RADIUS;
 use super::advect::{BLOCK, LEAST_FLUID, Sampler};
 use super::bins::{Bins, Box3};
-use super::dataset::{Coordinates, Grid};
 use super::unstructured::{MeshError, WrongSize};
 use super::wide::Wide;
+use crate::dataset::{Coast, Coordinates, Grid};
 
 /// Newton's steps before a walk is given up.
 const MOST_STEPS: usize = 40;
@@ -38,57 +38,6 @@ const ARRIVED: f64 = 1e-7;
 
 /// So far outside a cell is still inside: Newton's answer is as exact as its last step.
 const TOLERANCE: f64 = 1e-6;
-
-/// Which cells of a lattice are land, and which of their faces nothing crosses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coast {
-    /// One number a cell, x fastest.
-    cells: Vec<u8>,
-}
-
-impl Coast {
-    /// The face where ξ is 0 is a wall.
-    pub const WEST: u8 = 1;
-    /// The face where ξ is 1.
-    pub const EAST: u8 = 2;
-    /// The face where η is 0.
-    pub const SOUTH: u8 = 4;
-    /// The face where η is 1.
-    pub const NORTH: u8 = 8;
-    /// The cell is land.
-    pub const LAND: u8 = 16;
-
-    /// Walls and land of each cell.
-    #[must_use]
-    pub fn new(cells: Vec<u8>) -> Self {
-        Self { cells }
-    }
-
-    /// The first of some equal layers, as often.
-    #[must_use]
-    pub fn repeated(&self, a_layer: usize, layers: usize) -> Self {
-        let first = &self.cells[..a_layer.min(self.cells.len())];
-        Self { cells: first.repeat(layers) }
-    }
-
-    /// How many cells there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// Without any cell.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
-
-    /// Whether a cell is land.
-    #[must_use]
-    pub fn is_land(&self, cell: usize) -> bool {
-        self.cells.get(cell).is_some_and(|bits| bits & Self::LAND != 0)
-    }
-}
 
 /// A lattice of points, ready for tracers.
 #[derive(Clone, Debug)]
@@ -158,7 +107,7 @@ impl Lattice {
     /// Walls and land of a cell.
     #[inline]
     fn coast_of(&self, cell: [usize; 3]) -> u8 {
-        self.coast.as_ref().map_or(0, |coast| coast.cells[self.index(cell) as usize])
+        self.coast.as_ref().map_or(0, |coast| coast.bits(self.index(cell) as usize))
     }
 
     /// Metres a degree of longitude is shorter by than one of latitude.

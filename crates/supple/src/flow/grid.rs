@@ -16,9 +16,9 @@
 //! (`a_mask_is_outside_and_does_not_slow_its_neighbours`). A grid with one node in a direction is the same all along it.
 
 use super::advect::{BLOCK, LEAST_FLUID, Sampler};
-use super::dataset::{Grid, Level};
 use super::wide::Wide;
 use crate::Run;
+use crate::dataset::{Grid, Level};
 
 /// Places of the nodes along one direction.
 #[derive(Clone, Debug, PartialEq)]

@@ -29,9 +29,7 @@
 pub mod advect;
 pub mod analytic;
 mod bins;
-pub mod cells;
 pub mod curvilinear;
-pub mod dataset;
 pub mod grid;
 pub mod recorded;
 pub mod recording;
@@ -40,7 +38,6 @@ mod shelf;
 mod source;
 pub mod time;
 pub mod unstructured;
-pub mod velocity;
 pub mod wide;
 
 #[cfg(test)]

@@ -16,12 +16,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::curvilinear::{self, Lattice};
-use super::dataset::{Coordinates, Grid, Level, Part};
 use super::recording::{Recording, RecordingError};
 use super::time::{BadTimes, Clock, Piece};
 use super::unstructured::{self, Mesh, MeshError};
 use super::{Flow, Levels, Pair, Recorded, Region, Sphere, Thrift, Unreadable, grid};
 use crate::Run;
+use crate::dataset::{Coordinates, Grid, Level, Part};
 
 /// Bytes a point takes: both levels of a pair interleaved, one level beside it, one on its way.
 const BYTES_A_POINT: u64 = 32 + 16 + 16;
@@ -431,8 +431,8 @@ impl Levels for FileLevels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dataset::{Array, Centering, Dataset};
     use crate::flow::advect;
-    use crate::flow::dataset::{Array, Centering, Dataset};
     use crate::flow::recording::Options;
     use crate::io::{self, vtk_xml, vtp};
 

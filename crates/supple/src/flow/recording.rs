@@ -34,13 +34,13 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::curvilinear::Coast;
-use super::dataset::{
-    ArrayInfo, Coordinates, Dataset, Grid, Level, Part, Select, VelocityError, VelocitySource,
-};
 use super::shelf::Shelf;
 use super::source::{self, Source};
 use crate::Run;
+use crate::dataset::Coast;
+use crate::dataset::{
+    ArrayInfo, Coordinates, Dataset, Grid, Level, Part, Select, VelocityError, VelocitySource,
+};
 use crate::io::ReadError;
 use crate::io::netcdf::Collection;
 use crate::io::rows::Rows;
@@ -623,7 +623,7 @@ fn scale_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::dataset::{Array, Centering};
+    use crate::dataset::{Array, Centering};
     use crate::io::vtk_xml;
 
     fn write(folder: &Path, name: &str, dataset: &Dataset) {

@@ -6,9 +6,9 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::dataset::{Level, Part};
 use super::recording::{Inner, RecordingError};
 use crate::Run;
+use crate::dataset::{Level, Part};
 
 /// Levels that stay: two in use, one ahead.
 const KEPT: usize = 3;

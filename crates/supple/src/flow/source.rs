@@ -3,8 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::dataset::{Array, Centering, Dataset, Grid, Select};
 use super::recording::{Options, RecordingError, TimeUnit};
+use crate::dataset::{Array, Centering, Dataset, Grid, Select};
 use crate::io::netcdf::{self, Collection};
 use crate::io::openfoam::{self, Case};
 use crate::io::rows::{self, Rows};

@@ -347,7 +347,7 @@ fn levels_that_do_not_fit_are_refused() {
 
 #[test]
 fn axes_that_run_down_are_turned_round() {
-    use super::dataset::{Grid, Level};
+    use crate::dataset::{Grid, Level};
     let velocity = |x: f64, y: f64| [(x + 10.0 * y) as f32, 0.0, 0.0, 1.0];
     let (xs, ys) = ([4.0, 2.0, 0.0], [0.0, 1.0]);
     let values = ys.iter().flat_map(|&y| xs.iter().map(move |&x| velocity(x, y))).collect();

@@ -29,9 +29,9 @@ use glam::{DMat3, DVec3};
 
 use super::advect::{BLOCK, LEAST_FLUID, Sampler};
 use super::bins::{Bins, Box3};
-use super::cells::{CellType, Cells};
-use super::dataset::Grid;
 use super::wide::Wide;
+use crate::dataset::Grid;
+use crate::dataset::{CellType, Cells};
 
 /// No tetrahedron on the other side of a face.
 const NONE: u32 = u32::MAX;

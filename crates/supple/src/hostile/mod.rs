@@ -32,7 +32,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::Asset;
-use crate::flow::dataset::{Dataset, Select};
+use crate::dataset::{Dataset, Select};
 use crate::io::{
     Malformed, amira, gltf, gmsh, medit, netcdf, nrrd, obj, off, openfoam, piv, ply, raw, stl,
     tetgen, uri, vtk, vtk_xml,

@@ -2,9 +2,9 @@
 
 use glam::{Mat4, Quat, Vec2, Vec3};
 
-use crate::asset::{Image, Material};
 use crate::mesh::attribute::{NORMAL, UV};
 use crate::mesh::{CornerAttribute, Group, MorphTarget, SkinWeights, TriMesh, Values};
+use crate::rig::asset::{Image, Material};
 use crate::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
 use crate::{Asset, io};
 

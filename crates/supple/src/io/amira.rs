@@ -17,7 +17,7 @@ use glam::DVec3;
 use super::number::Number;
 use super::text::{parse_f64, quote};
 use super::{Malformed, Place};
-use crate::flow::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
+use crate::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
 
 /// The longest header that is looked through for the data.
 const LONGEST_HEADER: usize = 1 << 20;

@@ -10,10 +10,10 @@ use super::{
     vtk,
 };
 use crate::Run;
-use crate::asset::{Asset, UvOrigin};
 use crate::mesh::attribute::{COLOR, NORMAL, UV, flip_if_uv};
 use crate::mesh::{PointCloud, TriMesh};
 use crate::rig::Body;
+use crate::rig::asset::{Asset, UvOrigin};
 use crate::rig::body::BodyError;
 
 /// A kind of file.

@@ -3,8 +3,8 @@
 use glam::Vec3;
 
 use super::{Malformed, Place, Warning};
-use crate::asset::{Asset, UvOrigin};
 use crate::mesh::{Attributes, PointCloud, TriMesh, Values};
+use crate::rig::asset::{Asset, UvOrigin};
 
 /// The asset of one mesh, checked; warns of triangles without area and of values that are not
 /// finite, which become zero. Only glTF counts texture coordinates from the top, and it comes by

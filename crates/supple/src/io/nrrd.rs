@@ -18,7 +18,7 @@ use super::number::Number;
 use super::text::{parse_f64, quote};
 use super::vtk_xml::Fetch;
 use super::{Malformed, Place};
-use crate::flow::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
+use crate::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
 
 fn problem(what: impl Into<String>, fix: &str) -> Malformed {
     Malformed::new(Place::File, what, fix)

@@ -9,7 +9,7 @@
 
 use super::text::quote;
 use super::{Malformed, Place};
-use crate::flow::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
+use crate::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
 
 /// Coordinates closer than this share of the extent are one.
 const SAME: f64 = 1e-6;

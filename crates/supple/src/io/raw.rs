@@ -28,7 +28,7 @@ use super::number::Number;
 use super::rows::Rows;
 use super::vtk_xml::Fetch;
 use super::{Malformed, Place};
-use crate::flow::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
+use crate::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
 
 /// What the header says.
 #[derive(Clone, Debug, Deserialize)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::number::Number;
 use super::{Malformed, Place, ReadError};
-use crate::flow::dataset::Part;
+use crate::dataset::Part;
 
 /// Threads that read and decompress: more wait for the disk.
 const READERS: usize = 2;

@@ -13,10 +13,10 @@ use glam::Vec3;
 
 use super::Take;
 use super::take::rest_mesh;
-use crate::asset::UvOrigin;
 use crate::mesh::attribute::{COLOR, NORMAL, UV};
 use crate::mesh::measure::Bounds;
 use crate::mesh::{TriMesh, Values};
+use crate::rig::asset::UvOrigin;
 
 /// Writes a mesh as a layer without time.
 ///

@@ -10,7 +10,7 @@ use glam::DVec3;
 
 use super::tets::finish_tets;
 use super::{Malformed, Place, Warning, vtk, vtk_xml};
-use crate::flow::dataset::{Array, CellType, Cells, Centering, Dataset, Grid, Select};
+use crate::dataset::{Array, CellType, Cells, Centering, Dataset, Grid, Select};
 use crate::mesh::{TetMesh, Values};
 
 /// Reads the tets of a file, legacy or XML.

@@ -40,7 +40,7 @@ use super::attribute::NORMAL;
 use super::volume::corners;
 use super::{CornerAttribute, TriMesh, Values};
 use crate::Run;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::lanes::{Lanes, WIDTH};
 use crate::lengths::Lengths as _;
 
 /// Triangles weighed before their normals are added up: bounds the memory, not the result.

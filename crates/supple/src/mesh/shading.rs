@@ -38,7 +38,7 @@ use pulp::{Simd, WithSimd};
 
 use super::normals::{Fans, weigh};
 use crate::Run;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::lanes::{Lanes, WIDTH};
 
 /// Triangles of a patch.
 const PATCH: usize = 512;

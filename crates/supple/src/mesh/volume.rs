@@ -27,7 +27,7 @@ use glam::{DVec3, Vec3};
 use pulp::{Simd, WithSimd};
 
 use crate::Run;
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::lanes::{Lanes, WIDTH};
 
 /// Vertices summed up in one task, and blocks of triangles: fixed, so that the thread count changes no
 /// bits.

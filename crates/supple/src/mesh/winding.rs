@@ -65,7 +65,7 @@ use pulp::{Simd, WithSimd};
 use super::bvh::{Below, Bvh, LEAF, STACK, along_curve};
 use super::normals::angles_of;
 use crate::Run;
-use crate::field::lanes::Lanes;
+use crate::lanes::Lanes;
 use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
 

@@ -1,11 +1,11 @@
 //! The inner loop: blocks of points through one phase.
 
 use glam::{DMat3, DVec3, Vec3};
-use pulp::{Simd, WithSimd};
+use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 use super::Direction;
-use crate::field::lanes::{Lanes, WIDTH};
 use crate::field::{Field, Influence, Motion, Phase, PosedField, Region};
+use crate::lanes::{Lanes, WIDTH};
 use crate::mesh::measure::Bounds;
 
 /// Points that go through a phase together: two registers full, since a field is a chain of waits and the second
@@ -99,37 +99,42 @@ impl<'a> Kernel<'a> {
     /// Moves a block to the end of the phase; returns the steps it took. `guess` is the step length to
     /// try first and the one to try next.
     #[inline(always)]
-    fn integrate<const L: usize>(&self, x: &mut Lanes<L>, guess: &mut f32) -> u32 {
+    fn integrate<S: Simd, const L: usize>(
+        &self,
+        simd: S,
+        x: &mut Lanes<L>,
+        guess: &mut f32,
+    ) -> u32 {
         match self.pace {
             Pace::Fixed { steps } => {
                 let h = self.sign() * self.duration / steps as f32;
                 for k in 0..steps as usize {
                     let poses =
                         [&self.poses[2 * k], &self.poses[2 * k + 1], &self.poses[2 * k + 2]];
-                    let first = velocity(poses[0], x);
-                    *x = step(poses.map(Vec::as_slice), x, &first, h).0;
+                    let first = velocity(simd, poses[0], x);
+                    *x = step(simd, poses.map(Vec::as_slice), x, &first, h).0;
                 }
                 steps
             }
             Pace::Adaptive { tolerance, longest } => {
-                self.integrate_adaptively(x, guess, tolerance, longest)
+                self.integrate_adaptively(simd, x, guess, [tolerance, longest])
             }
         }
     }
 
     #[inline(always)]
-    fn integrate_adaptively<const L: usize>(
+    fn integrate_adaptively<S: Simd, const L: usize>(
         &self,
+        simd: S,
         x: &mut Lanes<L>,
         guess: &mut f32,
-        tolerance: f32,
-        longest: f32,
+        [tolerance, longest]: [f32; 2],
     ) -> u32 {
         let (end, sign) = (self.duration, self.sign());
         let shortest = SHORTEST * end;
         let mut since = 0.0_f32;
         let mut start = self.pose(0.0);
-        let mut first = velocity(&start, x);
+        let mut first = velocity(simd, &start, x);
         let mut steps = 0;
         while since < end {
             let mut h = guess.min(longest).max(shortest);
@@ -139,8 +144,8 @@ impl<'a> Kernel<'a> {
             }
             let middle = self.pose(since + 0.5 * h);
             let finish = self.pose(since + h);
-            let (next, fourth) = step([&start, &middle, &finish], x, &first, sign * h);
-            let fifth = velocity(&finish, &next);
+            let (next, fourth) = step(simd, [&start, &middle, &finish], x, &first, sign * h);
+            let fifth = velocity(simd, &finish, &next);
             let error = end / 6.0 * largest_difference(&fourth, &fifth) / tolerance;
             let growth = if error > 0.0 { 0.9 / error.cbrt() } else { 4.0 };
             // A NaN is not smaller than one either: it must not keep the loop going.
@@ -161,18 +166,34 @@ impl<'a> Kernel<'a> {
     }
 }
 
-#[inline(always)]
-fn velocity<const L: usize>(fields: &[PosedField<'_>], x: &Lanes<L>) -> Lanes<L> {
-    let mut v = Lanes::ZERO;
-    for field in fields {
-        field.add_velocity(x, &mut v);
+/// The velocity at some points. Not inlined: the kinds of fields together are large, and a step asks nine times.
+#[inline(never)]
+fn velocity<S: Simd, const L: usize>(simd: S, fields: &[PosedField<'_>], x: &Lanes<L>) -> Lanes<L> {
+    simd.vectorize(Velocity { fields, x })
+}
+
+struct Velocity<'a, const L: usize> {
+    fields: &'a [PosedField<'a>],
+    x: &'a Lanes<L>,
+}
+
+impl<const L: usize> NullaryFnOnce for Velocity<'_, L> {
+    type Output = Lanes<L>;
+
+    #[inline(always)]
+    fn call(self) -> Lanes<L> {
+        let mut v = Lanes::ZERO;
+        for field in self.fields {
+            field.add_velocity(self.x, &mut v);
+        }
+        v
     }
-    v
 }
 
 /// One step from `x`, whose velocity is `first`: where it leads, and the velocity of the last stage.
 #[inline(always)]
-fn step<const L: usize>(
+fn step<S: Simd, const L: usize>(
+    simd: S,
     poses: [&[PosedField<'_>]; 3],
     x: &Lanes<L>,
     first: &Lanes<L>,
@@ -186,7 +207,7 @@ fn step<const L: usize>(
             for i in 0..L {
                 ahead.set(i, x.get(i) + (STAGE_REACH[k] * h) * stage.get(i));
             }
-            stage = velocity(poses[STAGE_TIME[k]], &ahead);
+            stage = velocity(simd, poses[STAGE_TIME[k]], &ahead);
         }
         for i in 0..L {
             let weighted = sum.get(i) + STAGE_WEIGHT[k] * stage.get(i);
@@ -229,22 +250,30 @@ pub(super) struct Sweep<'a, 'k> {
     pub(super) kernel: &'a Kernel<'k>,
 }
 
+impl Sweep<'_, '_> {
+    /// Carries it out with the widest registers. Not inlined: one copy of the kernel for all who call it.
+    #[inline(never)]
+    pub(super) fn run(self) -> Swept {
+        pulp::Arch::new().dispatch(self)
+    }
+}
+
 impl WithSimd for Sweep<'_, '_> {
     type Output = Swept;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Swept {
+    fn with_simd<S: Simd>(self, simd: S) -> Swept {
         if self.kernel.phase.fields.iter().any(|field| field.influence.has_curves()) {
-            sweep::<BLOCK_OF_CURVES>(self)
+            sweep::<S, BLOCK_OF_CURVES>(simd, self)
         } else {
-            sweep::<BLOCK>(self)
+            sweep::<S, BLOCK>(simd, self)
         }
     }
 }
 
 /// Gathers what the phase can reach into blocks, integrates them and puts them back.
 #[inline(always)]
-pub(super) fn sweep<const L: usize>(sweep: Sweep<'_, '_>) -> Swept {
+pub(super) fn sweep<S: Simd, const L: usize>(simd: S, sweep: Sweep<'_, '_>) -> Swept {
     let Sweep { points, reach, kernel } = sweep;
     let active: Vec<usize> =
         (0..points.len()).filter(|&i| reach.iter().any(|r| r.contains(points[i]))).collect();
@@ -255,7 +284,7 @@ pub(super) fn sweep<const L: usize>(sweep: Sweep<'_, '_>) -> Swept {
         let held = kernel.held(&start);
         let mut end = start;
         if held.contains(&false) {
-            swept.steps = swept.steps.max(kernel.integrate(&mut end, &mut guess));
+            swept.steps = swept.steps.max(kernel.integrate(simd, &mut end, &mut guess));
         }
         for (lane, &i) in block.iter().enumerate() {
             if held[lane] {
@@ -279,11 +308,19 @@ pub(super) struct Steepest<'a> {
     pub(super) span: f32,
 }
 
+impl Steepest<'_> {
+    /// As [`Sweep::run`].
+    #[inline(never)]
+    pub(super) fn run(self) -> f32 {
+        pulp::Arch::new().dispatch(self)
+    }
+}
+
 impl WithSimd for Steepest<'_> {
     type Output = f32;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f32 {
+    fn with_simd<S: Simd>(self, simd: S) -> f32 {
         let fields: Vec<_> = self.phase.fields.iter().map(|field| field.at(self.time)).collect();
         let mut largest = 0.0_f32;
         for block in self.points.chunks(WIDTH) {
@@ -293,7 +330,10 @@ impl WithSimd for Steepest<'_> {
             }
             let mut columns = [Lanes::<WIDTH>::ZERO; 3];
             for (column, axis) in columns.iter_mut().zip([Vec3::X, Vec3::Y, Vec3::Z]) {
-                *column = slopes(&fields, &x, self.span * axis, self.span);
+                *column = slopes(simd, &fields, &x, self.span * axis);
+                for i in 0..WIDTH {
+                    column.set(i, column.get(i) / self.span);
+                }
             }
             for i in 0..block.len() {
                 let [x, y, z] = [0, 1, 2].map(|k| columns[k].get(i).as_dvec3());
@@ -304,26 +344,25 @@ impl WithSimd for Steepest<'_> {
     }
 }
 
-/// How the velocity changes over a way, for its length.
+/// How the velocity changes over a way.
 #[inline(always)]
-fn slopes<const L: usize>(
+fn slopes<S: Simd, const L: usize>(
+    simd: S,
     fields: &[PosedField<'_>],
     x: &Lanes<L>,
     way: Vec3,
-    length: f32,
 ) -> Lanes<L> {
     let mut ends = [*x; 2];
     for i in 0..L {
         ends[0].set(i, x.get(i) - 0.5 * way);
         ends[1].set(i, x.get(i) + 0.5 * way);
     }
-    // No closure: it would be compiled without the wide vectors.
-    let (before, after) = (velocity(fields, &ends[0]), velocity(fields, &ends[1]));
-    let mut slope = Lanes::ZERO;
+    let (before, after) = (velocity(simd, fields, &ends[0]), velocity(simd, fields, &ends[1]));
+    let mut change = Lanes::ZERO;
     for i in 0..L {
-        slope.set(i, (after.get(i) - before.get(i)) / length);
+        change.set(i, after.get(i) - before.get(i));
     }
-    slope
+    change
 }
 
 /// The largest factor by which a matrix stretches a vector: the root of the largest eigenvalue of `JᵀJ`.

@@ -200,11 +200,10 @@ fn advect_phase(
     let pace = pace(points, phase, params, direction, &bounds, run)?;
     let reach = Reach::of(phase);
     let kernel = kernel::Kernel::new(phase, pace, direction);
-    let arch = pulp::Arch::new();
     let (steps, frozen) = (AtomicU32::new(0), AtomicU32::new(0));
     run.for_each_chunk(points, |_, chunk| {
         if !run.is_cancelled() {
-            let swept = arch.dispatch(Sweep { points: chunk, reach: &reach, kernel: &kernel });
+            let swept = Sweep { points: chunk, reach: &reach, kernel: &kernel }.run();
             steps.fetch_max(swept.steps, Ordering::Relaxed);
             frozen.fetch_add(swept.frozen, Ordering::Relaxed);
         }
@@ -291,17 +290,16 @@ fn sampled_gradient(
     let ways: Vec<_> = (0..SAMPLE_TIMES)
         .map(|k| kernel::Kernel::part(phase, [time(k), part], pace, direction))
         .collect();
-    let arch = pulp::Arch::new();
     let steepest = |task: usize| {
         let mut points: Vec<Vec3> =
             samples[task * SAMPLE_TASK..].iter().take(SAMPLE_TASK).copied().collect();
         let mut largest = 0.0_f32;
         for k in 0..=SAMPLE_TIMES {
             let here = Steepest { points: &points, phase, time: time(k), span };
-            largest = largest.max(arch.dispatch(here));
+            largest = largest.max(here.run());
             if let Some(kernel) = ways.get(k as usize) {
                 let reach = [Reach::Everywhere];
-                arch.dispatch(Sweep { points: &mut points, reach: &reach, kernel });
+                Sweep { points: &mut points, reach: &reach, kernel }.run();
             }
         }
         largest

@@ -94,7 +94,10 @@ fn swept(flow: &Flow, steps: u32) -> Vec<Vec3> {
     let phase = &flow.phases[0];
     let kernel = Kernel::new(phase, Pace::Fixed { steps }, Direction::Forward);
     let mut points = cloud(500);
-    sweep::<1>(Sweep { points: &mut points, reach: &Reach::of(phase), kernel: &kernel });
+    sweep::<_, 1>(
+        pulp::Scalar::new(),
+        Sweep { points: &mut points, reach: &Reach::of(phase), kernel: &kernel },
+    );
     points
 }
 
@@ -153,8 +156,11 @@ fn the_vector_kernel_has_the_bits_of_the_plain_loop() {
         let kernel = Kernel::new(phase, Pace::Fixed { steps: 9 }, Direction::Forward);
         let reach = Reach::of(phase);
         let (mut plain, mut wide) = (cloud(777), cloud(777));
-        sweep::<1>(Sweep { points: &mut plain, reach: &reach, kernel: &kernel });
-        pulp::Arch::new().dispatch(Sweep { points: &mut wide, reach: &reach, kernel: &kernel });
+        sweep::<_, 1>(
+            pulp::Scalar::new(),
+            Sweep { points: &mut plain, reach: &reach, kernel: &kernel },
+        );
+        Sweep { points: &mut wide, reach: &reach, kernel: &kernel }.run();
         assert_eq!(plain, wide, "same operations in the same order");
     }
 }

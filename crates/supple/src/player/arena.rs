@@ -12,9 +12,9 @@ use crate::contact::flesh::{
     Contacts, Meet, Obstacle, Parting, PosedCollider, PosedSegment, Pressure, Report, Segment,
     Segments, Thing, resolve,
 };
-use crate::contact::{self, Party};
 #[cfg(feature = "rigid")]
-use crate::rig::rigid::{SUBSTEPS, Stepper};
+use crate::contact::rigid::{SUBSTEPS, Stepper};
+use crate::contact::{self, Party};
 use crate::scene::{ColliderEntry, Contact, Folder, Motion, Repeat, RigidPath, Scene};
 
 /// All that can touch.

@@ -11,7 +11,9 @@ use super::open::{Beat, Loan, Open, Opening, Rest};
 use super::takes::Takes;
 use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
-use crate::asset::Asset;
+#[cfg(feature = "rigid")]
+use crate::contact::rigid::Ragdoll;
+use crate::contact::rigid::RigidState;
 use crate::io::uri::FetchError;
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::Shading;
@@ -19,9 +21,7 @@ use crate::mesh::tangents;
 use crate::mesh::volume::volume;
 use crate::mesh::{Shape, Topology, TriMesh, Values};
 use crate::modifier::{self, Figure};
-#[cfg(feature = "rigid")]
-use crate::rig::rigid::Ragdoll;
-use crate::rig::rigid::RigidState;
+use crate::rig::asset::Asset;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::scene::modifier::{Carried, Memory, Moment, Prepared, Stage};
 use crate::scene::{

@@ -12,7 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contact::flesh::Contacts;
-use crate::rig::rigid::RigidState;
+use crate::contact::rigid::RigidState;
 use crate::scene::modifier::Memory;
 
 /// All memories after a tick.

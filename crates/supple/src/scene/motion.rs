@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::Problem;
 use super::document::Place;
 use super::path::PathKey;
-use crate::rig::{Skinning, rigid};
+use crate::contact::rigid;
+use crate::rig::Skinning;
 
 /// How an asset moves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::mem;
 use std::path::Path;
 
-use crate::asset::Material;
 use crate::mesh::measure::Bounds;
+use crate::rig::asset::Material;
 use crate::rig::{Body, Clip, Skinning, Track};
 use crate::secondary::{self, Placed, Wishes};
 use crate::{Asset, Run};

@@ -19,8 +19,8 @@ use super::freedom::final_share;
 use super::path::Stored;
 use super::surface::{Mover, Pace, Surface};
 use crate::Run;
-use crate::field::lanes::{Lanes, ScalarLanes, WIDTH};
 use crate::field::{Flow, Phase, PosedField};
+use crate::lanes::{Lanes, ScalarLanes, WIDTH};
 use crate::pathline;
 
 /// How often the gradient of the mask is averaged over the neighbours.

@@ -4,8 +4,8 @@ use glam::Vec3;
 
 use super::error::Problem;
 use crate::Run;
-use crate::field::lanes::Lanes;
 use crate::field::smooth_distance::CurveDistance;
+use crate::lanes::Lanes;
 
 /// What an edit between curves does with a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use glam::Vec3;
 
-use crate::field::lanes::Lanes;
+use crate::lanes::Lanes;
 use crate::lengths::Lengths as _;
 
 /// `max ‖∇v‖ R/|a|` of a stretch; of a turn it is `|φ|`.

@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use super::field::{PosedSet, Reach, ball, integrate, steps_for};
 use super::layout::{BLOCK, Block, Layout};
 use crate::Run;
-use crate::field::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// Blocks in one task: fixed, so that the thread count changes no bits.
 const BLOCKS_A_TASK: usize = 16;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::{Mat4, Vec3};
 
-use crate::field::lanes::{Lanes, WIDTH};
+use crate::lanes::{Lanes, WIDTH};
 use crate::mesh::measure::Bounds;
 use crate::rig::Body;
 

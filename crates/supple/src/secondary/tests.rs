@@ -3,7 +3,7 @@ use glam::{DAffine3, DMat3, DVec3, Mat4, Quat, Vec3};
 use super::field::{PosedSet, integrate, steps_for};
 use super::kernel::{Fields, carry_one};
 use super::*;
-use crate::field::lanes::Lanes;
+use crate::lanes::Lanes;
 use crate::mesh::{SkinWeights, Values};
 use crate::rig::{Body, Node, Skin, Skinning};
 use crate::{Asset, Run, TriMesh, zoo};

@@ -45,10 +45,10 @@ pub mod tet_bodies;
 use glam::{DVec3, Vec3, Vec4};
 
 use self::solid::Solid;
-use crate::asset::Material;
 use crate::io::color::rounded;
 use crate::mesh::attribute::{COLOR, NORMAL};
 use crate::mesh::{Group, TriMesh, Values};
+use crate::rig::asset::Material;
 use crate::run::Cancelled;
 use crate::{Asset, Run};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use glam::{DVec3, Vec3};
+use supple::dataset::{Coordinates, Grid};
 use supple::flow::Flow;
 use supple::flow::analytic::{self, Analytic};
-use supple::flow::dataset::{Coordinates, Grid};
 use supple::flow::recorded;
 use supple::flow::recording::Recording;
 use supple::mesh::measure::Bounds;

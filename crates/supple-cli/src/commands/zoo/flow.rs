@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use supple::dataset::{Array, Centering, Dataset, Grid};
 use supple::flow::analytic::Analytic;
-use supple::flow::dataset::{Array, Centering, Dataset, Grid};
 use supple::flow::sampled::Sampled;
 use supple::io::{self, vtk_xml, vtp};
 use supple::zoo::lattice::{self, Obstacle, Params};

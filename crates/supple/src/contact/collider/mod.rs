@@ -43,7 +43,7 @@ pub(crate) use solid::Gaps;
 pub use solid::{Face, Probe, RoundedBox, Solid};
 
 use crate::Run;
-use crate::field::lanes::Lanes;
+use crate::lanes::Lanes;
 use crate::mesh::TriMesh;
 use crate::mesh::adjacency::{coincident, renamed, topology};
 use crate::mesh::measure::Bounds;

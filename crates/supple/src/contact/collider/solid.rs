@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 use pulp::{Simd, WithSimd};
 
-use crate::field::lanes::{Lanes, least};
+use crate::lanes::{Lanes, least};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 

@@ -11,7 +11,7 @@ use super::Segment;
 use super::resolve::{Contact, Obstacle};
 use crate::Run;
 use crate::contact::collider::{Frame, Place, Solid};
-use crate::field::lanes::Lanes;
+use crate::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 
 /// Vertices deeper than this share of the obstacle's size are pushed out.

@@ -4,7 +4,7 @@ use glam::{Mat3, Vec3};
 use pulp::{Simd, WithSimd};
 
 use crate::contact::collider::RoundedBox;
-use crate::field::lanes::{Lanes, WIDTH, greatest};
+use crate::lanes::{Lanes, WIDTH, greatest};
 use crate::lengths::Lengths as _;
 
 /// Largest `h L` of one Runge–Kutta step, `L` the steepest slope of the field between neighbours: below

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Segment;
 use crate::contact::collider::{Collider, Frame, Gaps, Place, Probe, Solid};
-use crate::field::lanes::Lanes;
+use crate::lanes::Lanes;
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 

@@ -8,8 +8,8 @@ use super::accessor::missing;
 use super::buffer::insert_list;
 use super::document::{self, Document};
 use super::write::named;
-use crate::asset::{Camera, Lens};
 use crate::io::{Malformed, Place, Warning};
+use crate::rig::asset::{Camera, Lens};
 
 /// Reads the cameras that nodes carry; one whose lens makes no sense is left out with a warning.
 pub(super) fn read(

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::accessor::{Data, Fetch, missing};
 use super::document::{self, Document};
-use crate::asset::{Alpha, Image, Material};
 use crate::io::uri;
 use crate::io::{Malformed, Place, Warning};
+use crate::rig::asset::{Alpha, Image, Material};
 
 /// Reads all materials and the pictures they use as base colour.
 pub(super) fn read(

@@ -5,10 +5,10 @@ use glam::Mat4;
 use super::accessor::Data;
 use super::document::{self, Document};
 use super::{camera, clip, container, material, mesh, scene};
-use crate::asset::{Asset, UvOrigin};
 use crate::io::uri::FetchError;
 use crate::io::{Malformed, Place, Warning};
 use crate::rig::Node;
+use crate::rig::asset::{Asset, UvOrigin};
 
 /// Extensions a file may require. Quantisation only adds component types, which are all read.
 const SUPPORTED: &[&str] = &["KHR_mesh_quantization"];

@@ -30,12 +30,12 @@ use serde_json::{Map, Value, json};
 use super::buffer::{Buffer, Layout, Target, bounds, insert_list};
 use super::write::{Pictures, check_mesh, header, invalid, named, push_times};
 use super::write_mesh;
-use crate::asset::UvOrigin;
 use crate::io::Take;
 use crate::mesh::attribute::{NORMAL, TANGENT};
 use crate::mesh::normals::vertex_normals;
 use crate::mesh::tangents::Tangents;
 use crate::mesh::{TriMesh, Values};
+use crate::rig::asset::UvOrigin;
 use crate::run::Run;
 
 /// Takes up to this length write all their weights, as the oldest programs want it.

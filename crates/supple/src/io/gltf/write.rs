@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::buffer::{Buffer, Layout, Target, insert_list};
 use super::{camera, write_mesh};
-use crate::asset::{Alpha, Asset, Material, UvOrigin};
 use crate::mesh::{PointCloud, TriMesh};
+use crate::rig::asset::{Alpha, Asset, Material, UvOrigin};
 use crate::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
 
 /// How far a rotation may be from unit length before it is scaled.

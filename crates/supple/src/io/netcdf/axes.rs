@@ -4,7 +4,7 @@ use netcdf_reader::{NcSliceInfo, NcSliceInfoElem, NcVariable};
 
 use super::file::{Open, malformed, text_of, units_of};
 use super::terrain::Terrain;
-use crate::flow::dataset::{Coordinates, Part};
+use crate::dataset::{Coordinates, Part};
 use crate::io::ReadError;
 
 /// An axis of space or time.

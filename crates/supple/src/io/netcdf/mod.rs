@@ -47,8 +47,8 @@ use terrain::{Ends, Terrain};
 pub use time::TimeUnits;
 
 use super::{Malformed, Place, ReadError};
-use crate::flow::curvilinear::Coast;
-use crate::flow::dataset::{
+use crate::dataset::Coast;
+use crate::dataset::{
     Array, ArrayInfo, Centering, Coordinates, Dataset, Grid, Part, Select, VelocitySource,
 };
 
@@ -434,11 +434,7 @@ impl Collection {
         if values.len() != n.iter().product::<usize>() {
             return Err(self.misfit(level, name));
         }
-        Ok(if falls == [false; 3] {
-            values
-        } else {
-            crate::flow::dataset::turn(&values, 1, n, falls)
-        })
+        Ok(if falls == [false; 3] { values } else { crate::dataset::turn(&values, 1, n, falls) })
     }
 
     /// Where a variable is at a level.

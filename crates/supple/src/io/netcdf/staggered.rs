@@ -24,8 +24,8 @@ use netcdf_reader::NcVariable;
 
 use super::axes::{self, Axis, Order};
 use super::file::{Open, malformed, text_of};
-use crate::flow::curvilinear::Coast;
-use crate::flow::dataset::Coordinates;
+use crate::dataset::Coast;
+use crate::dataset::Coordinates;
 use crate::io::ReadError;
 
 /// Where points are, in the order of the file: x fastest.

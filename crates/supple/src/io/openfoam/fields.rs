@@ -2,7 +2,7 @@
 
 use super::lexer::Foam;
 use super::mesh::PolyMesh;
-use crate::flow::dataset::Grid;
+use crate::dataset::Grid;
 use crate::io::Malformed;
 use crate::io::text::quote;
 

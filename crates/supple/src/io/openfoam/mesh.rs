@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::lexer::{Foam, of_processor};
 use super::read_bytes;
-use crate::flow::dataset::{CellType, Cells, Grid};
+use crate::dataset::{CellType, Cells, Grid};
 use crate::io::{Malformed, Place, ReadError};
 
 /// Faces of the boundary that belong together.

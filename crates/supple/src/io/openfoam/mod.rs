@@ -25,7 +25,7 @@ use lexer::{Foam, of_processor, processors};
 use mesh::PolyMesh;
 
 use super::{Malformed, Place, ReadError, gzip, inputs, vtk_xml};
-use crate::flow::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
+use crate::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
 
 /// A case that is open.
 #[derive(Debug)]

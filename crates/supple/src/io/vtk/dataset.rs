@@ -3,9 +3,7 @@
 use glam::DVec3;
 
 use super::legacy::{self, CellKind, Contents, Kind, LegacyArray, Owner, Role};
-use crate::flow::dataset::{
-    Array, ArrayInfo, CellBuilder, CellError, Centering, Dataset, Grid, Select,
-};
+use crate::dataset::{Array, ArrayInfo, CellBuilder, CellError, Centering, Dataset, Grid, Select};
 use crate::io::{Malformed, Place};
 
 /// Reads any grid with its arrays.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::piece::{dims_of, extent_of};
 use super::values::{Coding, number_of};
 use super::xml::Document;
-use crate::flow::dataset::{Grid, Select};
+use crate::dataset::{Grid, Select};
 use crate::io::ReadError;
 use crate::io::rows::{self, Blocks, Rows};
 

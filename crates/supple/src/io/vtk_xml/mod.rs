@@ -34,7 +34,7 @@ use xml::{Document, Element};
 
 use super::text::quote;
 use super::{Malformed, Place};
-use crate::flow::dataset::{Dataset, Select};
+use crate::dataset::{Dataset, Select};
 
 /// Reads a file that another one names, as pieces and blocks do.
 pub type Fetch<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, Malformed>;

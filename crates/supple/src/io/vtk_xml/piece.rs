@@ -4,8 +4,8 @@ use glam::DVec3;
 
 use super::values::{Values, number_of};
 use super::xml::{Document, Element};
-use crate::flow::cells::faces_of_stream;
-use crate::flow::dataset::{
+use crate::dataset::faces_of_stream;
+use crate::dataset::{
     Array, ArrayInfo, CellBuilder, CellError, Cells, Centering, Dataset, Grid, Select,
 };
 use crate::io::text::quote;

@@ -1,7 +1,7 @@
 //! What is written is read again, in pieces and cut off too.
 
 use super::*;
-use crate::flow::dataset::{Array, CellType, Cells, Centering, Grid};
+use crate::dataset::{Array, CellType, Cells, Centering, Grid};
 use glam::DVec3;
 
 fn written(dataset: &Dataset) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::flow::dataset::{Array, Centering, Dataset, Grid};
+use crate::dataset::{Array, Centering, Dataset, Grid};
 
 /// Bytes of one array, to be appended.
 enum Bytes {

@@ -41,11 +41,11 @@ use glam::{DVec3, Mat4, Vec3};
 use super::skeleton::HierarchyError;
 use super::{Hierarchy, Palette, Pose, Skinning};
 use crate::Run;
-use crate::asset::{Asset, UvOrigin};
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::tangents;
 use crate::mesh::welding::{Welding, same_weights};
 use crate::mesh::{SkinWeights, TriMesh, Values};
+use crate::rig::asset::{Asset, UvOrigin};
 
 pub use parts::{Parts, Surface};
 

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use glam::{DVec3, IVec3, Vec3};
 
 use super::Stamp;
-use crate::field::lanes::Lanes;
 use crate::field::smooth_distance::SurfaceDistance;
 use crate::field::{Fade, Field, Generator, Influence, Motion, Phase, Region};
+use crate::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 use crate::sculpt::error::Problem;
 

@@ -19,7 +19,7 @@ use super::disc::Discs;
 use super::table::{Share, Table};
 use super::{Block, Mover, Normal, Row, cross, gathered, offset, over};
 use crate::Run;
-use crate::field::lanes::WIDTH;
+use crate::lanes::WIDTH;
 use crate::mesh::adjacency::{edges, is_index_degenerate};
 
 /// Sides of triangles.

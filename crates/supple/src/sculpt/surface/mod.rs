@@ -42,7 +42,7 @@ use self::past::{Past, Sense, Weights};
 use super::guide::Ride;
 use crate::Run;
 use crate::field::Generator;
-use crate::field::lanes::{Lanes, ScalarLanes, WIDTH};
+use crate::lanes::{Lanes, ScalarLanes, WIDTH};
 use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
 

@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use super::{Block, Rows, along, in_columns};
 use crate::Run;
-use crate::field::lanes::WIDTH;
+use crate::lanes::WIDTH;
 
 /// How many sensings are remembered.
 const MEMORY: usize = 3;

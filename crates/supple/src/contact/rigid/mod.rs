@@ -5,7 +5,7 @@
 //! Every joint of a skinned body that has enough vertices of its own becomes a bone: a rigid body with the
 //! mass and inertia of the convex hull of those vertices. Bones hang on spherical joints whose motors
 //! return them to the rest pose, implicitly, so no stiffness is unstable. Bodies may enter colliders:
-//! contact presses them out in proportion to the depth ([`contact`](super::contact)), and the
+//! contact presses them out in proportion to the depth ([`contact`](super::flesh)), and the
 //! deformation takes care of the looks. Contacts are springs and dampers too, and solved implicitly: with `k`
 //! and `c` those of the whole body at the contact's frequency, `m` the mass that a bone opposes at the
 //! point and `h` the substep, the impulse `λ ≥ 0` satisfies
@@ -32,7 +32,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contact::collider::Place;
+use super::collider::Place;
 
 #[cfg(feature = "rigid")]
 pub use ragdoll::{Ragdoll, SUBSTEPS, Stepper};

@@ -17,7 +17,7 @@
 //! # Example
 //!
 //! ```
-//! use supple::flow::dataset::{Array, Centering, Dataset, Grid, VelocitySource};
+//! use supple::dataset::{Array, Centering, Dataset, Grid, VelocitySource};
 //!
 //! let grid = Grid::Uniform { dims: [2, 1, 1], origin: [0.0; 3], spacing: [1.0; 3] };
 //! let wind = Array::new("wind", 3, Centering::Point, vec![1.0, 0.0, 0.0, f32::NAN, 0.0, 0.0]);
@@ -27,13 +27,18 @@
 //! assert_eq!(level.velocity, [[1.0, 0.0, 0.0, 1.0], [0.0; 4]]);
 //! ```
 
+mod cells;
+mod coast;
+mod velocity;
+
 use std::sync::Arc;
 
 use glam::DVec3;
 
-pub use super::cells::{CellBuilder, CellError, CellType, Cells, Faces};
-use super::curvilinear::Coast;
-pub use super::velocity::{VelocityError, VelocitySource};
+pub(crate) use cells::faces_of_stream;
+pub use cells::{CellBuilder, CellError, CellType, Cells, Faces};
+pub use coast::Coast;
+pub use velocity::{VelocityError, VelocitySource};
 
 /// A box of points of a lattice: from the first to before the last along x, y, z.
 pub type Part = [std::ops::Range<usize>; 3];
@@ -490,7 +495,7 @@ impl Dataset {
     fn checked(&self, name: &str) -> Result<&Array, VelocityError> {
         let array = self.array(name).ok_or_else(|| VelocityError::Missing {
             name: name.to_owned(),
-            known: super::velocity::names(&self.contents()),
+            known: velocity::names(&self.contents()),
         })?;
         let found = array.values.len();
         let expected = self.grid.count(array.info.centering).saturating_mul(array.info.components);

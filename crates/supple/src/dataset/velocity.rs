@@ -1,7 +1,7 @@
 //! Which arrays of a file are the velocity: by name, by what the file says of them, or because nothing else is a
 //! vector.
 
-use super::dataset::ArrayInfo;
+use super::ArrayInfo;
 
 /// Which arrays are the velocity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,7 +225,7 @@ pub(super) fn names(contents: &[ArrayInfo]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::dataset::{Array, Centering};
+    use crate::dataset::{Array, Centering};
 
     fn info(name: &str, components: usize) -> ArrayInfo {
         Array::new(name, components, Centering::Point, Vec::new()).info

@@ -1,0 +1,23 @@
+//! Places masses in a boxer, plays his punches and says how much of him swings:
+//! `cargo run --release -p supple --example secondary`.
+
+use std::path::Path;
+
+use supple::player::Player;
+use supple::scene::{Folder, Scene, Source, starter};
+use supple::{Run, zoo};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let run = Run::default();
+    let boxer = zoo::build("boxer", &zoo::Size { triangles: Some(6000) }, &run)?;
+    // The document that `supple new boxer.glb` writes.
+    let scene = Scene::parse(&starter("boxer.glb", &boxer, &run), None)?;
+    let mut load = |_: &Source| Ok(boxer.clone());
+    let mut player = Player::new(&scene, &Folder::new(Path::new(".")), &mut load, &run)?;
+    for i in 0..player.frames() {
+        let frame = player.frame(i, &run)?;
+        let moved: u64 = frame.report.secondary.iter().flatten().map(|told| told.moved).sum();
+        println!("{:5.2} s: {moved} vertices swing", frame.secs);
+    }
+    Ok(())
+}
