@@ -48,52 +48,70 @@ struct Between {
 /// What lies behind a plane, the cut filled. Values at vertices go along; those at corners are left out.
 #[must_use]
 pub fn cut(mesh: &TriMesh, plane: &Plane) -> TriMesh {
-    let height = |p: &Vec3| plane.normal.dot(*p) - plane.distance;
-    let heights: Vec<f32> = mesh.positions.iter().map(height).collect();
-    let mut vertices: Vec<Between> =
-        (0..heights.len() as u32).map(|v| Between { from: v, to: v, share: 0.0 }).collect();
-    let (mut triangles, mut segments) = (Vec::new(), Vec::new());
-    for &triangle in &mesh.triangles {
-        clip(triangle, &heights, &mut vertices, &mut triangles, &mut segments);
-    }
-    let mut out = TriMesh::new(Vec::new(), triangles);
+    let mut clipped = Clipped::new(mesh, plane);
+    mesh.triangles.iter().for_each(|triangle| clipped.add(*triangle));
+    let mut out = TriMesh::new(Vec::new(), clipped.triangles);
     out.name.clone_from(&mesh.name);
-    let (positions, attributes) = interpolated(mesh, &vertices);
+    let (positions, attributes) = interpolated(mesh, &clipped.vertices);
     (out.positions, out.attributes) = (positions, attributes);
-    fill(&mut out, &segments, plane.normal);
+    fill(&mut out, &clipped.segments, plane.normal);
     out
 }
 
-/// The part of a triangle behind the plane, and where it crosses it.
-fn clip(
-    triangle: [u32; 3],
-    heights: &[f32],
-    vertices: &mut Vec<Between>,
-    triangles: &mut Vec<[u32; 3]>,
-    segments: &mut Vec<[u32; 2]>,
-) {
-    let behind = |v: u32| heights[v as usize] <= 0.0;
-    let mut corners = Vec::with_capacity(4);
-    let mut crossings = Vec::with_capacity(2);
-    for k in 0..3 {
-        let (a, b) = (triangle[k], triangle[(k + 1) % 3]);
-        if behind(a) {
-            corners.push(a);
-        }
-        if behind(a) != behind(b) {
-            // In one direction only, so that both triangles of an edge cross it at the same place.
-            let (from, to) = (a.min(b), a.max(b));
-            let (f, t) = (heights[from as usize], heights[to as usize]);
-            vertices.push(Between { from, to, share: f / (f - t) });
-            let new = vertices.len() as u32 - 1;
-            corners.push(new);
-            crossings.push(new);
-        }
+/// The part of a mesh behind a plane.
+struct Clipped {
+    /// Of the mesh's vertices over the plane.
+    heights: Vec<f32>,
+    /// What those behind it are called here.
+    numbers: Vec<u32>,
+    vertices: Vec<Between>,
+    triangles: Vec<[u32; 3]>,
+    /// Where triangles cross the plane.
+    segments: Vec<[u32; 2]>,
+}
+
+impl Clipped {
+    /// The vertices behind the plane, and no triangle yet.
+    fn new(mesh: &TriMesh, plane: &Plane) -> Self {
+        let height = |p: &Vec3| plane.normal.dot(*p) - plane.distance;
+        let heights: Vec<f32> = mesh.positions.iter().map(height).collect();
+        let mut vertices = Vec::new();
+        let mut number = |(v, height): (usize, &f32)| {
+            let next = vertices.len() as u32;
+            if *height <= 0.0 {
+                vertices.push(Between { from: v as u32, to: v as u32, share: 0.0 });
+            }
+            next
+        };
+        let numbers = heights.iter().enumerate().map(&mut number).collect();
+        Self { heights, numbers, vertices, triangles: Vec::new(), segments: Vec::new() }
     }
-    (1..corners.len().saturating_sub(1))
-        .for_each(|k| triangles.push([corners[0], corners[k], corners[k + 1]]));
-    if let [a, b] = crossings[..] {
-        segments.push([a, b]);
+
+    /// Adds the part of a triangle behind the plane, and where it crosses it.
+    fn add(&mut self, triangle: [u32; 3]) {
+        let behind = triangle.map(|v| self.heights[v as usize] <= 0.0);
+        let mut corners = Vec::with_capacity(4);
+        let mut crossings = Vec::with_capacity(2);
+        for k in 0..3 {
+            let (a, b) = (triangle[k], triangle[(k + 1) % 3]);
+            if behind[k] {
+                corners.push(self.numbers[a as usize]);
+            }
+            if behind[k] != behind[(k + 1) % 3] {
+                // In one direction only, so that both triangles of an edge cross it at the same place.
+                let (from, to) = (a.min(b), a.max(b));
+                let (f, t) = (self.heights[from as usize], self.heights[to as usize]);
+                let new = self.vertices.len() as u32;
+                self.vertices.push(Between { from, to, share: f / (f - t) });
+                corners.push(new);
+                crossings.push(new);
+            }
+        }
+        let fan = 1..corners.len().saturating_sub(1);
+        self.triangles.extend(fan.map(|k| [corners[0], corners[k], corners[k + 1]]));
+        if let [a, b] = crossings[..] {
+            self.segments.push([a, b]);
+        }
     }
 }
 
