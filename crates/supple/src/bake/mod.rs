@@ -267,6 +267,7 @@ fn play_all(
                 report.edge_stretches = edge_stretches(player, &frame.bodies, run);
                 let stored = Stored { state, report };
                 cache.store(i, &stored, &frame.bodies, run)?;
+                player.take_back(frame.bodies);
                 stored.report
             }
         };

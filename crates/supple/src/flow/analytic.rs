@@ -24,7 +24,7 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
-use super::advect::{BLOCK, Sampler};
+use super::advect::{BLOCK, Row, Sampler, of_one, put_one};
 use super::wide::Wide;
 
 /// A flow with a formula.
@@ -256,16 +256,10 @@ pub(super) struct FormulaSampler(pub(super) Analytic);
 
 impl Sampler for FormulaSampler {
     #[inline(always)]
-    fn sample<W: Wide>(
-        &self,
-        _: W,
-        x: &[[f64; 4]; BLOCK],
-        t: f64,
-        _: &mut [u32; BLOCK],
-    ) -> [[f64; 4]; BLOCK] {
-        let mut v = [[0.0; 4]; BLOCK];
+    fn sample<W: Wide>(&self, _: W, x: &[Row; 3], t: f64, _: &mut [u32; BLOCK]) -> [Row; 4] {
+        let mut v = [[0.0; BLOCK]; 4];
         for i in 0..BLOCK {
-            v[i] = self.0.velocity([x[i][0], x[i][1], x[i][2]], t);
+            put_one(&mut v, i, self.0.velocity(of_one(x, i), t));
         }
         v
     }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3};
 
 use super::EARTH_RADIUS;
-use super::advect::{BLOCK, LEAST_FLUID, Sampler};
+use super::advect::{BLOCK, LEAST_FLUID, Row, Sampler, of_one, put_one};
 use super::bins::{Bins, Box3};
 use super::unstructured::{MeshError, WrongSize};
 use super::wide::Wide;
@@ -426,19 +426,14 @@ impl<'a> LatticeSampler<'a> {
 
 impl Sampler for LatticeSampler<'_> {
     #[inline(always)]
-    fn sample<W: Wide>(
-        &self,
-        _: W,
-        x: &[[f64; 4]; BLOCK],
-        t: f64,
-        cells: &mut [u32; BLOCK],
-    ) -> [[f64; 4]; BLOCK] {
+    fn sample<W: Wide>(&self, _: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4] {
         let s = if self.pace > 0.0 { ((t - self.pair.times[0]) * self.pace) as f32 } else { 0.0 };
-        let mut v = [[0.0; 4]; BLOCK];
+        let mut v = [[0.0; BLOCK]; 4];
         for i in 0..BLOCK {
-            if let Some(spot) = self.pair.lattice.find(&x[i], cells[i]) {
+            let [x, y, z] = of_one(x, i);
+            if let Some(spot) = self.pair.lattice.find(&[x, y, z, 1.0], cells[i]) {
                 cells[i] = self.pair.lattice.index(spot.cell);
-                v[i] = self.mixed(&spot, s);
+                put_one(&mut v, i, self.mixed(&spot, s));
             }
         }
         v
@@ -448,7 +443,7 @@ impl Sampler for LatticeSampler<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::wide::Plain;
+    use crate::flow::advect::samples;
 
     /// A quarter of a ring, higher towards its end.
     fn ring(dims: [usize; 3]) -> Grid {
@@ -496,18 +491,17 @@ mod tests {
                 });
                 let (sin, cos) = libm::sincos(1.5 * (0.02 + 0.96 * u[1]));
                 let r = 1.02 + 0.96 * u[0];
-                [r * cos, r * sin, 0.2 + 0.8 * u[2], 1.0]
+                [r * cos, r * sin, 0.2 + 0.8 * u[2]]
             });
-            let found = LatticeSampler::new(&pair).sample(Plain, &places, 0.5, &mut cells);
+            let found = samples(&LatticeSampler::new(&pair), &places, 0.5, &mut cells);
             for (v, x) in found.iter().zip(&places) {
                 let expected = linear(DVec3::new(x[0], x[1], x[2]), 0.5);
                 let error = (0..3).map(|c| (v[c] - expected[c]).abs()).fold(0.0, f64::max);
                 assert!(error < 1e-5 && (v[3] - 1.0).abs() < 1e-5, "{x:?}: {v:?} {expected:?}");
             }
         }
-        let beyond =
-            [[0.5, 0.5, 0.5, 1.0], [3.0, 0.0, 0.5, 1.0], [1.5, 0.1, 9.0, 1.0], [f64::NAN; 4]];
-        let found = LatticeSampler::new(&pair).sample(Plain, &beyond, 0.5, &mut [40; 4]);
+        let beyond = [[0.5, 0.5, 0.5], [3.0, 0.0, 0.5], [1.5, 0.1, 9.0], [f64::NAN; 3]];
+        let found = samples(&LatticeSampler::new(&pair), &beyond, 0.5, &mut [40; 4]);
         assert_eq!(found, [[0.0; 4]; 4]);
     }
 
@@ -515,13 +509,8 @@ mod tests {
     fn a_sheet_is_a_slab() {
         let grid = ring([9, 13, 1]);
         let pair = pair_on(&grid);
-        let places = [
-            [1.5, 0.2, 0.0, 1.0],
-            [1.0, 1.0, 7.0, 1.0],
-            [0.3, 1.3, -3.0, 1.0],
-            [0.1, 0.1, 0.0, 1.0],
-        ];
-        let found = LatticeSampler::new(&pair).sample(Plain, &places, 1.0, &mut [0; 4]);
+        let places = [[1.5, 0.2, 0.0], [1.0, 1.0, 7.0], [0.3, 1.3, -3.0], [0.1, 0.1, 0.0]];
+        let found = samples(&LatticeSampler::new(&pair), &places, 1.0, &mut [0; 4]);
         for (v, x) in found[..3].iter().zip(&places) {
             let expected = linear(DVec3::new(x[0], x[1], 0.0), 1.0);
             assert!((v[0] - expected[0]).abs() < 1e-5, "{v:?} {expected:?}");

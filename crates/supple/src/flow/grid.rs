@@ -15,7 +15,7 @@
 //! Two levels are in memory. A sample with less than half of its weight in the fluid is outside
 //! (`a_mask_is_outside_and_does_not_slow_its_neighbours`). A grid with one node in a direction is the same all along it.
 
-use super::advect::{BLOCK, LEAST_FLUID, Sampler};
+use super::advect::{BLOCK, FOUR, LEAST_FLUID, Row, Sampler, half, half_mut};
 use super::wide::Wide;
 use crate::Run;
 use crate::dataset::{Grid, Level};
@@ -341,116 +341,126 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GridSampler<'a, const EVEN_AND_OPEN: bool> {
     pair: &'a Pair,
-    origin: [f64; 4],
-    density: [f64; 4],
+    origin: [f64; 3],
+    density: [f64; 3],
     /// The last place inside, in nodes.
-    last: [f64; 4],
+    last: [f64; 3],
     /// The last cell.
-    last_cell: [f64; 4],
+    last_cell: [f64; 3],
+    /// Nodes to the next one along each axis; none where there is only one.
     step: [usize; 3],
-    /// Nodes from the first corner of a cell to its last.
-    reach: usize,
-    /// The same as numbers, to find a cell by.
-    strides: [f64; 4],
     /// Share of the interval a unit of time is.
     pace: f64,
 }
 
 impl<'a, const EVEN_AND_OPEN: bool> GridSampler<'a, EVEN_AND_OPEN> {
     pub(super) fn new(pair: &'a Pair) -> Self {
-        let of = |f: &dyn Fn(usize) -> f64, fourth: f64| [f(0), f(1), f(2), fourth];
         let n = pair.stored;
-        let last = of(&|a| (n[a] - 1) as f64, 1.0);
+        let last = n.map(|n| (n - 1) as f64);
         let strides = [1, n[0], n[0] * n[1]];
         let [t0, t1] = pair.times;
-        let step = [0, 1, 2].map(|a| if n[a] > 1 { strides[a] } else { 0 });
         Self {
             pair,
-            origin: of(&|a| pair.axes[a].nodes[0], 0.0),
-            density: of(&|a| pair.axes[a].density.unwrap_or(0.0), 0.0),
+            origin: [0, 1, 2].map(|a| pair.axes[a].nodes[0]),
+            density: [0, 1, 2].map(|a| pair.axes[a].density.unwrap_or(0.0)),
             last,
             last_cell: last.map(|n| (n - 1.0).max(0.0)),
-            step,
-            reach: step[1] + step[2] + 2,
-            strides: of(&|a| if n[a] > 1 { strides[a] as f64 } else { 0.0 }, 0.0),
+            step: [0, 1, 2].map(|a| if n[a] > 1 { strides[a] } else { 0 }),
             pace: if t1 > t0 { 1.0 / (t1 - t0) } else { 0.0 },
         }
     }
 
-    /// Places in units of nodes.
+    /// Places along an axis in units of nodes.
     #[inline(always)]
-    fn indices<W: Wide>(&self, w: W, x: &[f64; 4]) -> W::Four {
+    fn indices<W: Wide>(&self, w: W, a: usize, x: &[f64; FOUR]) -> W::Four {
         if EVEN_AND_OPEN {
-            let from_origin = w.sub(w.four(x), w.four(&self.origin));
-            return w.mul(from_origin, w.four(&self.density));
+            let from_origin = w.sub(w.four(x), w.splat(self.origin[a]));
+            return w.mul(from_origin, w.splat(self.density[a]));
         }
-        let mut u = [0.0; 4];
-        for (c, axis) in self.pair.axes.iter().enumerate() {
-            u[c] = match axis.period {
-                None => axis.index_of(x[c]),
-                Some(period) => {
-                    let turns = ((x[c] - self.origin[c]) / period).floor();
-                    let inside = x[c] - turns * period;
-                    let [first, end] = axis.ends();
-                    // Between the last node and the first of the next period.
-                    let beyond = (inside - end) / (first + period - end).max(f64::MIN_POSITIVE);
-                    if inside > end { self.last[c] - 1.0 + beyond } else { axis.index_of(inside) }
-                }
-            };
+        let mut u = [0.0; FOUR];
+        for i in 0..FOUR {
+            u[i] = self.index(a, x[i]);
         }
         w.four(&u)
     }
 
+    /// A place on an axis that is uneven, or repeats.
     #[inline(always)]
-    fn sample_one<W: Wide>(&self, w: W, x: &[f64; 4], s: f32) -> [f64; 4] {
-        let u = self.indices(w, x);
-        let inside = w.within(u, w.four(&self.last));
-        let below = w.max(w.sub(u, w.splat(0.5)), w.splat(0.0));
-        let below = w.min(below, w.four(&self.last_cell));
-        let floor = w.sub(w.add(below, w.splat(ROUND)), w.splat(ROUND));
-        let share = w.narrow(w.sub(u, floor));
-        // The number of the cell, exact as a sum of doubles.
-        let parts = w.numbers(w.mul(floor, w.four(&self.strides)));
-        let base = (parts[0] + parts[1] + parts[2] + ROUND).to_bits() as u32 as usize;
-        // One check for all eight corners: rows of two, from the first to the last.
-        let ([_, dy, dz], nodes) = (self.step, &self.pair.nodes[..]);
-        let Some(cell) = nodes.get(base..base + self.reach) else { return [0.0; 4] };
-        let row0 = w.edge(cell, 0, share[0]);
-        let row1 = w.edge(cell, dy, share[0]);
-        let row2 = w.edge(cell, dz, share[0]);
-        let row3 = w.edge(cell, dz + dy, share[0]);
-        let sheets = [w.lerp(row0, row1, share[1]), w.lerp(row2, row3, share[1])];
-        let v = w.halves(w.lerp(sheets[0], sheets[1], share[2]), s);
-        let fluid = if inside { v[3] } else { 0.0 };
-        // All around is fluid, mostly.
-        if v[3] == 1.0 {
-            let mut out = w.numbers(w.widen(v));
-            out[3] = f64::from(fluid);
-            return out;
-        }
-        let weight = 1.0 / if v[3] > LEAST_FLUID as f32 { v[3] } else { 1.0 };
-        let mut out = w.numbers(w.mul(w.widen(v), w.splat(f64::from(weight))));
-        out[3] = f64::from(fluid);
-        out
+    fn index(&self, a: usize, x: f64) -> f64 {
+        let axis = &self.pair.axes[a];
+        let Some(period) = axis.period else { return axis.index_of(x) };
+        let turns = ((x - self.origin[a]) / period).floor();
+        let inside = x - turns * period;
+        let [first, end] = axis.ends();
+        // Between the last node and the first of the next period.
+        let beyond = (inside - end) / (first + period - end).max(f64::MIN_POSITIVE);
+        if inside > end { self.last[a] - 1.0 + beyond } else { axis.index_of(inside) }
     }
 }
 
 impl<const EVEN_AND_OPEN: bool> Sampler for GridSampler<'_, EVEN_AND_OPEN> {
     #[inline(always)]
-    fn sample<W: Wide>(
-        &self,
-        wide: W,
-        x: &[[f64; 4]; BLOCK],
-        t: f64,
-        _: &mut [u32; BLOCK],
-    ) -> [[f64; 4]; BLOCK] {
+    fn sample<W: Wide>(&self, w: W, x: &[Row; 3], t: f64, _: &mut [u32; BLOCK]) -> [Row; 4] {
         // A level that holds for ever has no pace.
         let s = if self.pace > 0.0 { ((t - self.pair.times[0]) * self.pace) as f32 } else { 0.0 };
-        let mut v = [[0.0; 4]; BLOCK];
-        for i in 0..BLOCK {
-            v[i] = self.sample_one(wide, &x[i], s);
+        let nothing = w.splat(0.0);
+        let mut share = [[[0.0_f32; FOUR]; 3]; BLOCK / FOUR];
+        let mut slack = [[nothing; 3]; BLOCK / FOUR];
+        let mut cell = [[0.0; FOUR]; BLOCK / FOUR];
+        for k in 0..BLOCK / FOUR {
+            // The number of the cell, exact as a sum of doubles.
+            let mut base = w.splat(ROUND);
+            for a in 0..3 {
+                let u = self.indices(w, a, half(&x[a], k));
+                // Negative outside, at either end.
+                slack[k][a] = w.min(u, w.sub(w.splat(self.last[a]), u));
+                let below = w.max(w.sub(u, w.splat(0.5)), nothing);
+                let below = w.min(below, w.splat(self.last_cell[a]));
+                let floor = w.sub(w.add(below, w.splat(ROUND)), w.splat(ROUND));
+                share[k][a] = w.narrow(w.sub(u, floor));
+                base = w.add(base, w.mul(floor, w.splat(self.step[a] as f64)));
+            }
+            cell[k] = w.numbers(base);
         }
-        v
+        let ([_, dy, dz], nodes) = (self.step, &self.pair.nodes[..]);
+        let mut v = [[[0.0_f32; 4]; FOUR]; BLOCK / FOUR];
+        for k in 0..BLOCK / FOUR {
+            for i in 0..FOUR {
+                let base = cell[k][i].to_bits() as u32 as usize;
+                let [r, q, p] = [share[k][0][i], share[k][1][i], share[k][2][i]];
+                let row0 = w.edge(nodes, base, r);
+                let row1 = w.edge(nodes, base + dy, r);
+                let row2 = w.edge(nodes, base + dz, r);
+                let row3 = w.edge(nodes, base + dz + dy, r);
+                let sheets = [w.lerp(row0, row1, q), w.lerp(row2, row3, q)];
+                v[k][i] = w.halves(w.lerp(sheets[0], sheets[1], p), s);
+            }
+        }
+        let mut out = [[0.0; BLOCK]; 4];
+        for k in 0..BLOCK / FOUR {
+            let [v0, v1, v2, v3] = v[k];
+            let mut rows = [nothing; 4];
+            for c in 0..4 {
+                rows[c] = w.widen([v0[c], v1[c], v2[c], v3[c]]);
+            }
+            let mut fluid = rows[3];
+            // All around is fluid, mostly.
+            if !w.are_one(fluid) {
+                let enough = w.sub(fluid, w.splat(LEAST_FLUID));
+                let weight = w.inverse(w.not_negative(enough, fluid, w.splat(1.0)));
+                for c in 0..3 {
+                    rows[c] = w.mul(rows[c], weight);
+                }
+            }
+            for a in 0..3 {
+                fluid = w.not_negative(slack[k][a], fluid, nothing);
+            }
+            rows[3] = fluid;
+            for c in 0..4 {
+                *half_mut(&mut out[c], k) = w.numbers(rows[c]);
+            }
+        }
+        out
     }
 }
 

@@ -46,13 +46,13 @@ mod tests;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use self::advect::{BLOCK, Sampler, Tracer};
+use self::advect::{BLOCK, Row, Sampler, Tracer};
 use self::analytic::{Analytic, FormulaSampler};
 use self::curvilinear::LatticeSampler;
 use self::grid::GridSampler;
 use self::time::Clock;
 use self::unstructured::MeshSampler;
-use self::wide::{Plain, Wide};
+use self::wide::Wide;
 use crate::Run;
 
 /// Two neighbouring levels, ready to be sampled.
@@ -158,13 +158,7 @@ struct Timed<'a, S> {
 
 impl<S: Sampler> Sampler for Timed<'_, S> {
     #[inline(always)]
-    fn sample<W: Wide>(
-        &self,
-        wide: W,
-        x: &[[f64; 4]; BLOCK],
-        t: f64,
-        cells: &mut [u32; BLOCK],
-    ) -> [[f64; 4]; BLOCK] {
+    fn sample<W: Wide>(&self, wide: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4] {
         self.sampler.sample(wide, x, self.frozen.unwrap_or(t), cells)
     }
 }
@@ -188,20 +182,14 @@ struct OnSphere<'a, S> {
 
 impl<S: Sampler> Sampler for OnSphere<'_, S> {
     #[inline(always)]
-    fn sample<W: Wide>(
-        &self,
-        wide: W,
-        x: &[[f64; 4]; BLOCK],
-        t: f64,
-        cells: &mut [u32; BLOCK],
-    ) -> [[f64; 4]; BLOCK] {
+    fn sample<W: Wide>(&self, wide: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4] {
         let mut v = self.sampler.sample(wide, x, t, cells);
         let degrees = self.sphere.metres * (180.0 / std::f64::consts::PI) / EARTH_RADIUS;
         for i in 0..BLOCK {
-            let cos = libm::cos(x[i][1].to_radians());
-            v[i][0] *= degrees / cos.max(1e-6);
-            v[i][1] *= degrees;
-            v[i][2] *= self.sphere.upward;
+            let cos = libm::cos(x[1][i].to_radians());
+            v[0][i] *= degrees / cos.max(1e-6);
+            v[1][i] *= degrees;
+            v[2][i] *= self.sphere.upward;
         }
         v
     }
@@ -580,18 +568,9 @@ fn sampled<S: Sampler>(
     t: f64,
     sphere: Option<Sphere>,
 ) -> Vec<[f64; 4]> {
-    let mut velocities = Vec::with_capacity(places.len());
-    for block in places.chunks(BLOCK) {
-        let mut x = [[0.0; 4]; BLOCK];
-        for (x, place) in x.iter_mut().zip(block) {
-            *x = advect::tracer(*place);
-        }
-        let mut cells = [0; BLOCK];
-        let v = match sphere {
-            None => sampler.sample(Plain, &x, t, &mut cells),
-            Some(sphere) => OnSphere { sampler, sphere }.sample(Plain, &x, t, &mut cells),
-        };
-        velocities.extend_from_slice(&v[..block.len()]);
+    let mut cells = vec![0; places.len()];
+    match sphere {
+        None => advect::samples(sampler, places, t, &mut cells),
+        Some(sphere) => advect::samples(&OnSphere { sampler, sphere }, places, t, &mut cells),
     }
-    velocities
 }

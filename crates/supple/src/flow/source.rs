@@ -1,6 +1,6 @@
 //! Where the levels of a recording come from: lists of files, series that name files.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::recording::{Options, RecordingError, TimeUnit};
@@ -8,7 +8,7 @@ use crate::dataset::{Array, Centering, Dataset, Grid, Select};
 use crate::io::netcdf::{self, Collection};
 use crate::io::openfoam::{self, Case};
 use crate::io::rows::{self, Rows};
-use crate::io::uri::{self, Policy};
+use crate::io::uri::{self, FetchError, Policy};
 use crate::io::{Malformed, Place, ReadError, amira, gzip, inputs, nrrd, piv, raw, vtk, vtk_xml};
 
 /// The levels of a recording, in order.
@@ -131,7 +131,7 @@ impl Source {
         let mut times: Vec<f64> = Vec::new();
         let mut levels: Vec<Vec<PathBuf>> = Vec::new();
         for (time, name) in entries {
-            let file = named(path, &name, policy).map_err(malformed)?;
+            let file = listed(path, &name, policy).map_err(malformed)?;
             if times.last() == Some(&time)
                 && let Some(parts) = levels.last_mut()
             {
@@ -294,6 +294,7 @@ pub(super) fn is_flow(path: &Path) -> bool {
     KNOWN.split(", ").any(|k| k == kind)
         || openfoam::case_folder(path).is_some()
         || REFUSED.iter().any(|(k, ..)| *k == kind)
+        || openfoam::is_part(path)
         || path.is_file() && is_netcdf(path)
 }
 
@@ -374,6 +375,11 @@ fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset,
                 let what = format!("this is {what}, which is not read");
                 return Err(malformed(Malformed::new(Place::File, what, *fix)));
             }
+            if openfoam::is_part(path) {
+                let what = "this is one file of an OpenFOAM case";
+                let fix = "name the folder of the case, with constant and system";
+                return Err(malformed(Malformed::new(Place::File, what, fix)));
+            }
             Err(ReadError::UnknownFormat { path: path.to_owned(), known: KNOWN.to_owned() })
         }
     }
@@ -418,11 +424,23 @@ fn with_pieces(path: &Path, policy: Policy) -> Vec<PathBuf> {
 
 /// The file that another names, relative to it.
 fn named(by: &Path, name: &str, policy: Policy) -> Result<PathBuf, Malformed> {
+    found(by, name, policy)
+        .map_err(|error| Malformed::new(Place::File, error.to_string(), error.fix()))
+}
+
+/// A file of a series. One that is missing is told when its level is due: what comes before it can be played.
+fn listed(by: &Path, name: &str, policy: Policy) -> Result<PathBuf, Malformed> {
+    match found(by, name, policy) {
+        Err(FetchError::Io { path, source }) if source.kind() == ErrorKind::NotFound => Ok(path),
+        other => other.map_err(|error| Malformed::new(Place::File, error.to_string(), error.fix())),
+    }
+}
+
+fn found(by: &Path, name: &str, policy: Policy) -> Result<PathBuf, FetchError> {
     let folder = by.parent().unwrap_or(Path::new("."));
     // File names are no URIs: '%' and '#' stand for themselves. Windows writes its own separator.
     let name = name.replace('\\', "/");
     uri::resolve_path(folder, Path::new(&name), policy)
-        .map_err(|error| Malformed::new(Place::File, error.to_string(), error.fix()))
 }
 
 /// The ending of a file's name, in lower case, without `.gz`.

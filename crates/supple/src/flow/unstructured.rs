@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
-use super::advect::{BLOCK, LEAST_FLUID, Sampler};
+use super::advect::{BLOCK, LEAST_FLUID, Row, Sampler, of_one, put_one};
 use super::bins::{Bins, Box3};
 use super::wide::Wide;
 use crate::dataset::Grid;
@@ -536,19 +536,14 @@ impl<'a> MeshSampler<'a> {
 
 impl Sampler for MeshSampler<'_> {
     #[inline(always)]
-    fn sample<W: Wide>(
-        &self,
-        _: W,
-        x: &[[f64; 4]; BLOCK],
-        t: f64,
-        cells: &mut [u32; BLOCK],
-    ) -> [[f64; 4]; BLOCK] {
+    fn sample<W: Wide>(&self, _: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4] {
         let s = if self.pace > 0.0 { ((t - self.pair.times[0]) * self.pace) as f32 } else { 0.0 };
-        let mut v = [[0.0; 4]; BLOCK];
+        let mut v = [[0.0; BLOCK]; 4];
         for i in 0..BLOCK {
-            if let Some((tet, weights)) = self.pair.mesh.find(&x[i], cells[i]) {
+            let [x, y, z] = of_one(x, i);
+            if let Some((tet, weights)) = self.pair.mesh.find(&[x, y, z, 1.0], cells[i]) {
                 cells[i] = tet;
-                v[i] = self.mixed(tet, weights, s);
+                put_one(&mut v, i, self.mixed(tet, weights, s));
             }
         }
         v
@@ -558,7 +553,7 @@ impl Sampler for MeshSampler<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::wide::Plain;
+    use crate::flow::advect::samples;
 
     /// A lattice of cells of one kind over a box, a little askew.
     fn lattice(n: u32, kind: CellType) -> Grid {
@@ -636,8 +631,9 @@ mod tests {
         }
     }
 
-    fn sample(pair: &Pair, places: [[f64; 4]; 4], t: f64, cells: &mut [u32; 4]) -> [[f64; 4]; 4] {
-        MeshSampler::new(pair).sample(Plain, &places, t, cells)
+    fn sample(pair: &Pair, places: [[f64; 4]; 4], t: f64, cells: &mut [u32; 4]) -> Vec<[f64; 4]> {
+        let places = places.map(|[x, y, z, _]| [x, y, z]);
+        samples(&MeshSampler::new(pair), &places, t, cells)
     }
 
     #[test]

@@ -15,13 +15,16 @@ pub trait Wide: Copy + Sync {
     fn eight(self, numbers: &[f32; 8]) -> Self::Eight;
     /// `a + t (b − a)`
     fn lerp(self, a: Self::Eight, b: Self::Eight, t: f32) -> Self::Eight;
-    /// `lerp` of a node of a cell and the next one.
+    /// `lerp` of a node and the next one; zeros where there are none.
     #[inline(always)]
-    fn edge(self, cell: &[[f32; 8]], at: usize, t: f32) -> Self::Eight {
-        match cell[at..].first_chunk::<2>() {
-            Some([a, b]) => self.lerp(self.eight(a), self.eight(b), t),
-            None => self.eight(&[0.0; 8]),
+    fn edge(self, nodes: &[[f32; 8]], at: usize, t: f32) -> Self::Eight {
+        // Written out: what a closure maps is not compiled for wide registers.
+        if let Some(rest) = nodes.get(at..)
+            && let Some([a, b]) = rest.first_chunk::<2>()
+        {
+            return self.lerp(self.eight(a), self.eight(b), t);
         }
+        self.eight(&[0.0; 8])
     }
     /// The last four less the first four times `t`, added to the first four: the end of an interpolation.
     fn halves(self, both: Self::Eight, t: f32) -> [f32; 4];
@@ -46,8 +49,12 @@ pub trait Wide: Copy + Sync {
     fn narrow(self, four: Self::Four) -> [f32; 4];
     /// From floats.
     fn widen(self, floats: [f32; 4]) -> Self::Four;
-    /// True if all are from 0 to `last`.
-    fn within(self, four: Self::Four, last: Self::Four) -> bool;
+    /// `a` where a number is 0 or more, `b` where it is less or none.
+    fn not_negative(self, number: Self::Four, a: Self::Four, b: Self::Four) -> Self::Four;
+    /// `1 / a`
+    fn inverse(self, a: Self::Four) -> Self::Four;
+    /// True if all are 1.
+    fn are_one(self, four: Self::Four) -> bool;
 }
 
 /// On any machine.
@@ -138,8 +145,24 @@ impl Wide for Plain {
     }
 
     #[inline(always)]
-    fn within(self, four: [f64; 4], last: [f64; 4]) -> bool {
-        (0..4).all(|c| four[c] >= 0.0 && four[c] <= last[c])
+    fn not_negative(self, number: [f64; 4], a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+        let mut chosen = b;
+        for i in 0..4 {
+            if number[i] >= 0.0 {
+                chosen[i] = a[i];
+            }
+        }
+        chosen
+    }
+
+    #[inline(always)]
+    fn inverse(self, a: [f64; 4]) -> [f64; 4] {
+        a.map(|x| 1.0 / x)
+    }
+
+    #[inline(always)]
+    fn are_one(self, four: [f64; 4]) -> bool {
+        four == [1.0; 4]
     }
 }
 
@@ -216,12 +239,19 @@ impl Wide for pulp::x86::V3 {
     }
 
     #[inline(always)]
-    fn within(self, four: pulp::f64x4, last: pulp::f64x4) -> bool {
-        // What is not inside has a sign bit in one of the differences; so has what is not a number compared.
-        let low: [u64; 4] = bytemuck::cast(self.cmp_ge_f64x4(four, self.splat_f64x4(0.0)));
-        let high: [u64; 4] = bytemuck::cast(self.cmp_le_f64x4(four, last));
-        let both = [low[0] & high[0], low[1] & high[1], low[2] & high[2], low[3] & high[3]];
-        both[0] & both[1] & both[2] & both[3] != 0
+    fn not_negative(self, number: pulp::f64x4, a: pulp::f64x4, b: pulp::f64x4) -> pulp::f64x4 {
+        self.select_f64x4(self.cmp_ge_f64x4(number, self.splat_f64x4(0.0)), a, b)
+    }
+
+    #[inline(always)]
+    fn inverse(self, a: pulp::f64x4) -> pulp::f64x4 {
+        self.div_f64x4(self.splat_f64x4(1.0), a)
+    }
+
+    #[inline(always)]
+    fn are_one(self, four: pulp::f64x4) -> bool {
+        let is: [u64; 4] = bytemuck::cast(self.cmp_eq_f64x4(four, self.splat_f64x4(1.0)));
+        is[0] & is[1] & is[2] & is[3] != 0
     }
 }
 

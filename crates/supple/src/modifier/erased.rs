@@ -117,6 +117,7 @@ pub(crate) trait Erased: fmt::Debug + Send + Sync {
         report: &mut Report,
     ) -> Result<(), Halt>;
     fn overlays(&self, now: &Moment<'_>, state: &AnyState, out: &mut Vec<Overlay>);
+    fn take_back(&self, shape: Shape);
     /// Bytes of a state; `None` for one of another type or size.
     fn size(&self, state: &AnyState) -> Option<usize>;
     /// The state as this modifier's own, if it is one; bytes are read.
@@ -187,6 +188,10 @@ impl<M: Modifier> Erased for Ready<M> {
 
     fn overlays(&self, now: &Moment<'_>, state: &AnyState, out: &mut Vec<Overlay>) {
         self.modifier.overlays(&self.params, now, Self::of(state), out);
+    }
+
+    fn take_back(&self, shape: Shape) {
+        self.modifier.take_back(shape);
     }
 
     fn size(&self, state: &AnyState) -> Option<usize> {

@@ -316,6 +316,9 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     ) {
     }
 
+    /// A shape that it made and nobody needs any more: who makes large ones writes the next into its memory.
+    fn take_back(&self, _shape: Shape) {}
+
     /// Bytes of a state, so that snapshots stay within their budget; `None` for one that does not fit this body.
     fn size(&self, _state: &Self::State) -> Option<usize> {
         Some(size_of::<Self::State>())

@@ -183,6 +183,13 @@ impl Cast {
         matches!(self.actor.source, Source::Empty { .. })
     }
 
+    /// Hands a shape that is no longer needed to the modifier that made it: the first.
+    pub(super) fn take_back(&self, shape: Shape) {
+        if let Some(Some(open)) = self.open.first() {
+            open.erased.take_back(shape);
+        }
+    }
+
     /// What its modifiers remember before the first tick, which is at the moment; those of the registry begin
     /// afterwards ([`begin_open`](Self::begin_open)).
     pub(super) fn begin(&self, moment: &Moment<'_>) -> BodyState {

@@ -114,6 +114,8 @@ pub struct Player {
     ahead: Option<State>,
     /// Memory that no thread uses just now.
     spare: Mutex<Vec<Buffers>>,
+    /// Normals of frames that were handed back.
+    spare_normals: Mutex<Vec<Vec<Vec3>>>,
     lents: Lents,
 }
 
@@ -231,10 +233,20 @@ impl Player {
             .collect();
         arena.touch(&cast, &mut state, &joints, clock.start);
         let snapshots = Snapshots::new(state.clone());
-        let (spare, lents) = (Mutex::default(), Lents::default());
-        let scene = scene.clone();
-        let (next, ahead) = (None, None);
-        Ok(Self { scene, clock, cast, arena, state, snapshots, sources, next, ahead, spare, lents })
+        Ok(Self {
+            scene: scene.clone(),
+            clock,
+            cast,
+            arena,
+            state,
+            snapshots,
+            sources,
+            next: None,
+            ahead: None,
+            spare: Mutex::default(),
+            spare_normals: Mutex::default(),
+            lents: Lents::default(),
+        })
     }
 
     /// Loads the assets of a scene from its folder and from the zoo; what had to be mended in files is
@@ -347,6 +359,23 @@ impl Player {
     ) -> Result<Frame, FrameError> {
         let shown = Shown { shaded: false, next: self.tick_after(i, run) };
         self.play(self.clock.frame(i), shown, run)
+    }
+
+    /// Takes back bodies of a frame that are no longer needed. Those that modifiers made are written into their memory
+    /// again: for large surfaces fresh memory takes longer than what is computed.
+    pub fn take_back(&self, bodies: Vec<BodyFrame>) {
+        for (cast, body) in self.cast.iter().zip(bodies) {
+            if !cast.is_generated() {
+                continue;
+            }
+            let BodyFrame { positions, topology, channels, normals, .. } = body;
+            if let Ok(mut spare) = self.spare_normals.lock()
+                && spare.len() < self.cast.len()
+            {
+                spare.push(normals);
+            }
+            cast.take_back(Shape { topology, positions, channels });
+        }
     }
 
     /// The frame at a time of the scene in seconds; before its start the bodies are as at its start.
@@ -485,7 +514,10 @@ impl Player {
         let is_own = Arc::ptr_eq(&shape.topology, &cast.topology);
         // Who makes a surface may know its normals.
         if let (false, Some(Values::Vec3(normals))) = (is_own, shape.channels.get(NORMAL)) {
-            return (normals.clone(), measured());
+            let spare = self.spare_normals.lock().ok().and_then(|mut spare| spare.pop());
+            let mut own = spare.unwrap_or_default();
+            own.clone_from(normals);
+            return (own, measured());
         }
         let other = (!is_own).then(|| Shading::new(positions.len(), triangles));
         let shading = other.as_ref().unwrap_or(&cast.shading);

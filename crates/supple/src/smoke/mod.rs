@@ -188,6 +188,7 @@ pub struct Emitter {
     k: f64,
     along: f64,
     known: surface::Known,
+    spare: surface::Spare,
 }
 
 impl Emitter {
@@ -211,6 +212,7 @@ impl Emitter {
             k: 0.0,
             along: 0.0,
             known: surface::Known::default(),
+            spare: surface::Spare::default(),
         };
         if params.growth == Growth::Time {
             emitter.patch = patch(&params.seeds[0].points, columns, params.rows)?;

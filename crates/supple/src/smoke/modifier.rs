@@ -273,6 +273,10 @@ impl Modifier for Smoke {
         }
     }
 
+    fn take_back(&self, shape: Shape) {
+        self.emitter.take_back(shape);
+    }
+
     fn size(&self, state: &Ring) -> Option<usize> {
         (state.size() == self.emitter.size()).then(|| state.bytes())
     }

@@ -3,17 +3,66 @@
 //! The oldest column is released again in the place of the newest: nothing is moved or allocated. Columns are read
 //! out the oldest first, so that what would join the newest to the oldest never exists.
 
+use std::sync::{Arc, Mutex};
+
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
 use crate::flow::advect::{self, Tracer};
 use crate::flow::{Flow, Unreadable};
 
+/// Vertices whose memory is written again by the next copy: the player copies a ring a frame, and fresh memory takes
+/// longer than what is copied.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Vertices {
+    list: Vec<Tracer>,
+    #[serde(skip)]
+    spare: Arc<Mutex<Vec<Vec<Tracer>>>>,
+}
+
+/// Lists kept for the next copies: two states are on their way at a time.
+const SPARE: usize = 2;
+
+impl Vertices {
+    fn new(count: usize) -> Self {
+        Self { list: vec![[0.0; 4]; count], spare: Arc::default() }
+    }
+
+    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Tracer>>> {
+        self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Clone for Vertices {
+    fn clone(&self) -> Self {
+        let mut list = self.spare().pop().unwrap_or_default();
+        list.clone_from(&self.list);
+        Self { list, spare: Arc::clone(&self.spare) }
+    }
+}
+
+impl Drop for Vertices {
+    fn drop(&mut self) {
+        let list = std::mem::take(&mut self.list);
+        let mut spare = self.spare();
+        if spare.len() < SPARE {
+            spare.push(list);
+        }
+    }
+}
+
+impl PartialEq for Vertices {
+    fn eq(&self, other: &Self) -> bool {
+        self.list == other.list
+    }
+}
+
 /// The vertices of a surface, and when each column was released: all there is to remember.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ring {
     rows: usize,
-    vertices: Vec<Tracer>,
+    vertices: Vertices,
     /// The flow's time at which each column was released.
     born: Vec<f64>,
     /// How many columns were released so far.
@@ -27,7 +76,7 @@ impl Ring {
     /// A ring of columns with so many vertices each, none released, at a time of the flow.
     #[must_use]
     pub fn new(columns: usize, rows: usize, start: f64) -> Self {
-        let (vertices, born) = (vec![[0.0; 4]; columns * rows], vec![0.0; columns]);
+        let (vertices, born) = (Vertices::new(columns * rows), vec![0.0; columns]);
         Self { rows, vertices, born, released: 0, start, steps: 0 }
     }
 
@@ -96,7 +145,7 @@ impl Ring {
         let slot = (self.released % self.born.len() as u64) as usize;
         self.born[slot] = t;
         self.released += 1;
-        &mut self.vertices[slot * self.rows..(slot + 1) * self.rows]
+        &mut self.vertices.list[slot * self.rows..(slot + 1) * self.rows]
     }
 
     /// Carries all columns in the flow from one time to another.
@@ -111,7 +160,7 @@ impl Ring {
         run: &Run<'_>,
     ) -> Result<(), Unreadable> {
         let live = self.live() * self.rows;
-        flow.advance(times, &mut self.vertices[..live], run)
+        flow.advance(times, &mut self.vertices.list[..live], run)
     }
 
     /// Carries the newest column alone.
@@ -127,7 +176,7 @@ impl Ring {
     ) -> Result<(), Unreadable> {
         let Some(newest) = self.live().checked_sub(1) else { return Ok(()) };
         let slot = self.slot(newest);
-        flow.advance(times, &mut self.vertices[slot * self.rows..(slot + 1) * self.rows], run)
+        flow.advance(times, &mut self.vertices.list[slot * self.rows..(slot + 1) * self.rows], run)
     }
 
     /// Where a column is, by its age, the oldest first.
@@ -145,12 +194,12 @@ impl Ring {
     #[must_use]
     pub fn column(&self, index: usize) -> (f64, &[Tracer]) {
         let slot = self.slot(index);
-        (self.born[slot], &self.vertices[slot * self.rows..(slot + 1) * self.rows])
+        (self.born[slot], &self.vertices.list[slot * self.rows..(slot + 1) * self.rows])
     }
 
     /// Bytes it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.vertices[..]) + size_of_val(&self.born[..])
+        size_of_val(&self.vertices.list[..]) + size_of_val(&self.born[..])
     }
 }

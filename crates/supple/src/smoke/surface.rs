@@ -51,6 +51,43 @@ impl Surface {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known(Arc<Mutex<Topologies>>);
 
+/// Memory of surfaces that were made and shown, to be written again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spare(Arc<Mutex<Memory>>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// What surfaces are computed in: columns laid out, and their shade.
+    computed: Vec<(Vec<f32>, Shade)>,
+    /// Lists of surfaces that were handed back.
+    shown: Vec<(Vec<Vec3>, Attributes)>,
+}
+
+/// Surfaces whose memory is kept: one that is made and one that comes back meanwhile.
+const SPARE: usize = 2;
+
+impl Spare {
+    fn get(&self) -> std::sync::MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Keeps what a surface was computed in.
+    fn keep(&self, columns: Vec<f32>, shade: Shade) {
+        let computed = &mut self.get().computed;
+        if computed.len() < SPARE {
+            computed.push((columns, shade));
+        }
+    }
+
+    /// Keeps the lists of a surface that nobody needs any more.
+    fn take_back(&self, shape: Shape) {
+        let shown = &mut self.get().shown;
+        if shown.len() < SPARE {
+            shown.push((shape.positions, shape.channels));
+        }
+    }
+}
+
 /// By the number of columns.
 type Topologies = Vec<(usize, Arc<Topology>)>;
 
@@ -92,6 +129,11 @@ impl Emitter {
         Ok(run.install(|| self.surface_of(&columns, end_strips, now, &run)))
     }
 
+    /// Takes back a surface that nobody needs any more: the next is written into its memory.
+    pub fn take_back(&self, shape: Shape) {
+        self.spare.take_back(shape);
+    }
+
     fn surface_of(
         &self,
         columns: &[Column<'_>],
@@ -101,9 +143,11 @@ impl Emitter {
     ) -> Surface {
         let (rows, life) = (self.seeds.rows(), self.life());
         let (middle, up) = (middle_of(columns.last()), self.params.vertical_scale);
+        let (mut laid_out, mut shade) = self.spare.get().computed.pop().unwrap_or_default();
+        laid_out.resize(4 * rows * columns.len(), 0.0);
         let mut sheet = Sheet {
             rows,
-            columns: vec![0.0; 4 * rows * columns.len()],
+            columns: laid_out,
             life: columns.iter().map(|column| (column.age / life).clamp(0.0, 1.0)).collect(),
             end_strips,
             joined: self.joined.clone(),
@@ -111,7 +155,6 @@ impl Emitter {
         run.for_each_piece(&mut sheet.columns, 4 * rows, |start, block| {
             lay_out(columns[start / (4 * rows)].vertices, middle, up, block);
         });
-        let mut shade = Shade::default();
         opacity::shade(&sheet, &self.params.opacity, self.k, &mut shade, run);
         let dead = |block: &[f32]| block[3 * rows..].iter().filter(|alive| **alive <= 0.0).count();
         let dead: usize = sheet.columns.chunks_exact(4 * rows).map(dead).sum();
@@ -120,7 +163,10 @@ impl Emitter {
         } else {
             Arc::new(Topology::Triangles(triangles_of(columns, &self.joined)))
         };
-        let (positions, channels) = filled(columns, &sheet, &shade, up, run);
+        let (positions, channels) = self.spare.get().shown.pop().unwrap_or_default();
+        let lists = Lists::of(positions, channels);
+        let (positions, channels) = lists.filled(columns, rows, &shade, up, run);
+        self.spare.keep(sheet.columns, shade);
         let shape = Shape { topology, positions, channels };
         Surface { shape, time: now, size: [columns.len(), rows], dead }
     }
@@ -167,49 +213,80 @@ const CHANNELS: [(&str, Channel); 8] = [
     ("age", Channel::Age),
 ];
 
-/// Positions and channels of all vertices: lists that are filled side by side.
-fn filled(
-    columns: &[Column<'_>],
-    sheet: &Sheet,
-    shade: &Shade,
-    up: f64,
-    run: &Run<'_>,
-) -> (Vec<Vec3>, Attributes) {
-    let count = sheet.rows * columns.len();
-    let scalars = || {
-        run.map_tasks(CHANNELS.len(), |i| {
-            let mut values = Vec::with_capacity(count);
-            fill(CHANNELS[i].1, columns, sheet.rows, shade, &mut values);
-            values
-        })
-    };
-    let positions = || {
-        let mut positions = Vec::with_capacity(count);
-        for column in columns {
-            let place = |p: &Tracer| Vec3::new(p[0] as f32, p[1] as f32, (up * p[2]) as f32);
-            positions.extend(column.vertices.iter().map(place));
+/// The lists of a surface: positions and channels.
+#[derive(Default)]
+struct Lists {
+    positions: Vec<Vec3>,
+    scalars: [Vec<f32>; CHANNELS.len()],
+    normals: Vec<Vec3>,
+    colors: Vec<Vec4>,
+}
+
+impl Lists {
+    /// Those of an earlier surface, as far as they are there, empty.
+    fn of(mut positions: Vec<Vec3>, mut channels: Attributes) -> Self {
+        positions.clear();
+        let mut lists = Self { positions, ..Self::default() };
+        for ((name, _), list) in CHANNELS.iter().zip(&mut lists.scalars) {
+            if let Some(Values::Scalar(old)) = channels.remove(name) {
+                *list = old;
+                list.clear();
+            }
         }
-        positions
-    };
-    let vectors = || {
-        let (mut normals, mut colors) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for column in 0..columns.len() {
-            let [x, y, z, alpha] = [0, 1, 2, opacity::ALPHA].map(|c| shade.channel(column, c));
-            let normal = x.iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(*x, *y, *z));
-            normals.extend(normal);
-            colors.extend(alpha.iter().map(|a| Vec4::new(1.0, 1.0, 1.0, *a)));
+        if let Some(Values::Vec3(old)) = channels.remove(NORMAL) {
+            lists.normals = old;
+            lists.normals.clear();
         }
-        (normals, colors)
-    };
-    let ((positions, scalars), (normals, colors)) =
-        run.join(|| run.join(positions, scalars), vectors);
-    let mut channels = Attributes::default();
-    for ((name, _), values) in CHANNELS.iter().zip(scalars) {
-        channels.set((*name).to_owned(), Values::Scalar(values));
+        if let Some(Values::Vec4(old)) = channels.remove(COLOR) {
+            lists.colors = old;
+            lists.colors.clear();
+        }
+        lists
     }
-    channels.set(NORMAL.to_owned(), Values::Vec3(normals));
-    channels.set(COLOR.to_owned(), Values::Vec4(colors));
-    (positions, channels)
+
+    /// Positions and channels of all vertices: lists that are filled side by side.
+    fn filled(
+        self,
+        columns: &[Column<'_>],
+        rows: usize,
+        shade: &Shade,
+        up: f64,
+        run: &Run<'_>,
+    ) -> (Vec<Vec3>, Attributes) {
+        let Self { mut positions, mut scalars, mut normals, mut colors } = self;
+        let count = rows * columns.len();
+        let scalars_filled = || {
+            run.for_each_piece(&mut scalars, 1, |i, values| {
+                values[0].reserve_exact(count);
+                fill(CHANNELS[i].1, columns, rows, shade, &mut values[0]);
+            });
+        };
+        let positions_filled = || {
+            positions.reserve_exact(count);
+            for column in columns {
+                let place = |p: &Tracer| Vec3::new(p[0] as f32, p[1] as f32, (up * p[2]) as f32);
+                positions.extend(column.vertices.iter().map(place));
+            }
+        };
+        let vectors_filled = || {
+            normals.reserve_exact(count);
+            colors.reserve_exact(count);
+            for column in 0..columns.len() {
+                let [x, y, z, alpha] = [0, 1, 2, opacity::ALPHA].map(|c| shade.channel(column, c));
+                let normal = x.iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(*x, *y, *z));
+                normals.extend(normal);
+                colors.extend(alpha.iter().map(|a| Vec4::new(1.0, 1.0, 1.0, *a)));
+            }
+        };
+        run.join(|| run.join(positions_filled, scalars_filled), vectors_filled);
+        let mut channels = Attributes::default();
+        for ((name, _), values) in CHANNELS.iter().zip(scalars) {
+            channels.set((*name).to_owned(), Values::Scalar(values));
+        }
+        channels.set(NORMAL.to_owned(), Values::Vec3(normals));
+        channels.set(COLOR.to_owned(), Values::Vec4(colors));
+        (positions, channels)
+    }
 }
 
 fn fill(

@@ -68,9 +68,9 @@ impl PolyMesh {
         if let Some(point) = faces.iter().flatten().find(|&&p| p as usize >= points.len()) {
             return Err(bad("faces", format!("a face names point {point} of {}", points.len())));
         }
-        let cells = owner.iter().chain(&neighbour).max().map_or(0, |&c| c + 1);
+        let cells = owner.iter().chain(&neighbour).max().map_or(Some(0), |&c| c.checked_add(1));
         // Every cell has at least four sides: more cells than that are a lie.
-        let cells = usize::try_from(cells).ok().filter(|&n| n <= faces.len());
+        let cells = cells.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= faces.len());
         let cells = cells
             .ok_or_else(|| bad("owner", "a face names a cell that is not there".to_owned()))?;
         let narrow = |list: &[i64]| {

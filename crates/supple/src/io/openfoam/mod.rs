@@ -17,6 +17,7 @@ mod fields;
 mod lexer;
 mod mesh;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,6 +98,19 @@ pub fn case_folder(path: &Path) -> Option<PathBuf> {
         _ if path.ends_with("system/controlDict") => here(path.parent()?.parent()?),
         _ => None,
     }
+}
+
+/// Whether a file is one of those a case is made of: they begin alike.
+#[must_use]
+pub fn is_part(path: &Path) -> bool {
+    const HEADER: &[u8] = b"FoamFile";
+    // Who opens a pipe waits.
+    if !path.is_file() {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|f| f.take(1 << 12).read_to_end(&mut head));
+    read.is_ok() && head.windows(HEADER.len()).any(|w| w == HEADER)
 }
 
 impl Case {

@@ -197,3 +197,15 @@ fn damage_is_named() {
     let error = case.read(0, Select::All).unwrap_err().to_string();
     assert!(error.contains("0.5/U") && error.contains("byte"), "{error}");
 }
+
+/// One more than the last cell was computed before anybody looked whether there is such a cell.
+#[test]
+fn a_cell_beyond_all_numbers_is_no_overflow() {
+    let cubes = Cubes { binary: false };
+    let mut files = cubes.mesh(0, 2).to_vec();
+    files[2] = [cubes.header("labelList"), b"11\n(0 1 1 0 0 0 0 1 1 1 1e308)".to_vec()].concat();
+    files.push(cubes.field(&VALUES, true));
+    let error = read(&files.join(&SEPARATOR)).unwrap_err();
+    assert!(error.what.contains("a cell that is not there"), "{error}");
+    assert!(!error.fix.is_empty());
+}
