@@ -114,6 +114,7 @@ fn tracks_switch_charts_and_start_touches() {
 
 /// The ends of two keyframed clips, reached by tissue that stretches: curled by 150°, wrung by 180°.
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures in docs/procdef.md")]
 fn keyframed_shapes_are_reached_from_inside() {
     let mut player = open("target");
     let frame = player.frame(95, &Run::default()).expect("a frame");
@@ -129,6 +130,7 @@ fn keyframed_shapes_are_reached_from_inside() {
         };
         let mean = (0..shown.len()).map(off).sum::<f32>() / shown.len() as f32;
         let worst = (0..shown.len()).map(off).fold(0.0, f32::max);
+        println!("target {body}: {mean:.5} on average, {worst:.5} at worst");
         assert!(mean < 0.04 && worst < 0.07, "body {body}: {mean} on average, {worst} at worst");
     }
 }
@@ -173,4 +175,38 @@ fn presets_move_real_meshes() {
     let asset = io::read(&folder.join("blub_fish.obj"), &io::ReadOptions::default());
     let way = moved_by(Preset::Worm, &asset.expect("a model").asset, 3);
     assert!(way > 0.05, "blub_fish.obj: {way} lengths a second");
+}
+
+const CARRIED: &str = r#"
+supple = 1
+[time]
+end = "2 s"
+fps = 24
+[[asset]]
+zoo = "rope"
+triangles = 2000
+placement = { translate = [0, 2, 0], rotate = [0, 90, 0] }
+[asset.motion]
+kind = "path"
+keys = [{ time = 0, position = [0, 0, 0] }, { time = 1, position = [1, 0, 0] }]
+[[asset.modifier]]
+kind = "procdef"
+tets = { nodes = 300 }
+holds = [{ at = [0, 0, 0], radius = 100 }]
+"#;
+
+/// What is held goes where the body's own motion carries it; what is not is left behind.
+#[test]
+fn held_nodes_are_carried_by_the_bodys_motion() {
+    let way = |text: &str| {
+        let scene = Scene::parse(text, None).expect("a scene");
+        let mut player = Player::open(&scene, &Folder::new(&folder()), &Run::default()).unwrap().0;
+        let start = center(&player.frame(0, &Run::default()).unwrap());
+        center(&player.frame(47, &Run::default()).unwrap()) - start
+    };
+    // A metre along the x axis of the placed body is one against the world's z.
+    let held = way(CARRIED);
+    assert!(held.distance(-Vec3::Z) < 1e-3, "carried by {held}");
+    let free = way(&CARRIED.replace("holds = [{ at = [0, 0, 0], radius = 100 }]", ""));
+    assert!(free.length() < 1e-6, "nothing holds it: {free}");
 }

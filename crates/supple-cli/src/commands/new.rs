@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PRESET", value_parser = PRESETS)]
     procdef: Option<String>,
     /// With --procdef: where the head looks, as +x, -y, z …, where the body's own axes guess wrong
-    #[arg(long, alias = "axis", value_name = "DIRECTION", requires = "procdef", value_parser = direction, allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "axis", value_name = "DIRECTION", requires = "procdef", value_parser = direction, allow_hyphen_values = true)]
     head: Option<DVec3>,
     /// With --procdef: which way is up; y if not given
     #[arg(long, value_name = "DIRECTION", requires = "procdef", value_parser = direction, allow_hyphen_values = true)]

@@ -55,6 +55,8 @@ pub struct Cage {
     pub embedding: Vec<([u32; 4], [f32; 4])>,
     /// Whether the surface encloses something.
     pub closed: bool,
+    /// The edge of its cubes.
+    pub edge: f64,
 }
 
 /// Tets around a surface with about `wanted` nodes.
@@ -248,7 +250,7 @@ impl Grid {
         let mut mesh = TetMesh::new(nodes, tets);
         mesh.orient();
         let embedding = positions.iter().map(|p| self.embed(p.as_dvec3(), &numbers)).collect();
-        Cage { mesh, embedding, closed: self.closed }
+        Cage { mesh, embedding, closed: self.closed, edge: self.edge }
     }
 
     /// The nodes of the tet that a point is in, and its barycentric coordinates.

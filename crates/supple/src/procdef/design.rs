@@ -208,7 +208,8 @@ impl Design {
         });
         let (layer, gradients) = match layer {
             Some(layer) => (layer.values, Some(layer.gradients)),
-            None => (vec![0.0; count], painter.vectors(&["secondary", "sheet"])),
+            // `radial` says across the wall; sheets of some programs lie in it.
+            None => (vec![0.0; count], painter.vectors(&["secondary", "radial", "sheet"])),
         };
         let primaries = self.primaries(&painter, &layer, gradients.as_deref(), &phase)?;
         let gradients = gradients.unwrap_or_else(|| vec![across(&primaries); count]);

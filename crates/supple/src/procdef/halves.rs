@@ -17,8 +17,8 @@ use super::regions::Regions;
 use super::wide::{WIDTH, Wide};
 use crate::Run;
 
-/// Bodies of fewer vertices are not worth a second thread.
-const LEAST: usize = 256;
+/// Bodies of fewer vertices are not worth a second thread: they come in crowds, which go to threads whole.
+const LEAST: usize = 400;
 /// Bodies of more go to threads task by task.
 const MOST: usize = 8192;
 /// How often a thread looks whether the other is done before it lets others run.

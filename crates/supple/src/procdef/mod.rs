@@ -60,6 +60,7 @@ mod environment;
 pub mod field;
 mod frame;
 mod halves;
+mod holding;
 pub mod learn;
 mod matching;
 pub mod modifier;
@@ -68,6 +69,7 @@ pub mod orientation;
 mod prepared;
 pub mod preset;
 mod regions;
+mod replay;
 mod rotation;
 mod skin;
 pub mod starter;
@@ -259,6 +261,12 @@ impl Body {
             let at = x[r as usize];
             Some(vec![(at - along).as_vec3(), (at + along).as_vec3()])
         })
+    }
+
+    /// The vertex of the mesh that a particle of the surface is.
+    fn surface_vertex(&self, particle: usize) -> Option<usize> {
+        let region = *self.outside.get(particle)?;
+        self.regions.vertices.get(region as usize).map(|&v| v as usize)
     }
 
     fn world(&self, state: &State, region: usize) -> DVec3 {

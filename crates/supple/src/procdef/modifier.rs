@@ -3,18 +3,19 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use glam::DVec3;
+use glam::{DAffine3, DMat4, DVec3, Mat4};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::chart::{Between, Volume};
-use super::prepared::{Prepared, Standing};
+use super::holding::Held;
+use super::prepared::{Aim, Prepared, Standing};
 use super::tissue::{Played, Touch};
 use super::{
     Chart, Design, Drive, Friction, Ground, Motion, Passes, Pin, State, Stretches, TICK_SECS,
     Water, Work,
 };
-use crate::contact::Lent;
+use crate::contact::{Lent, Whose};
 use crate::io::TetFormat;
 use crate::mesh::{Shape, Values};
 use crate::modifier::{
@@ -144,6 +145,33 @@ impl TouchAt {
     }
 }
 
+/// How a body answers when something touches it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Answer {
+    /// How many times weaker the farthest place answers.
+    #[schemars(range(min = 1.0, max = 1e6))]
+    pub damping: f64,
+    /// How long after a touch it does not feel another.
+    #[schemars(range(min = 0.0, max = 1e6), extend("unit" = "s"))]
+    pub rest: f64,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self { damping: 2.0, rest: 1.0 }
+    }
+}
+
+/// What a body of a scene hands from one tick to the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Playing {
+    /// Where it is.
+    body: State,
+    /// Touches by other bodies and colliders that still run.
+    touches: Vec<Touch>,
+}
+
 /// A field of the design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -187,7 +215,7 @@ impl Target {
     }
 }
 
-/// A ball of nodes that is held, or carried by tracks.
+/// A ball of nodes that is held, or carried: by the body's motion, by tracks, and by the targets that move it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hold {
@@ -233,6 +261,9 @@ pub struct Params {
     pub touch_chart: Option<Chart>,
     /// Touches, in the order of their times.
     pub touches: Vec<TouchAt>,
+    /// Whether it answers where other bodies or colliders touch it, as `touches` do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
     /// What is held or dragged.
     pub holds: Vec<Hold>,
     /// Fields of the design that frames carry as channels, beside `contraction`.
@@ -268,6 +299,7 @@ impl Default for Params {
             targets: Vec::new(),
             touch_chart: None,
             touches: Vec::new(),
+            answer: None,
             holds: Vec::new(),
             show: Vec::new(),
             passes: motion.passes,
@@ -301,6 +333,8 @@ impl Params {
 pub struct Procdef {
     prepared: Arc<Prepared>,
     standing: Standing,
+    /// Where the joints rest in the world.
+    joints: Vec<Mat4>,
     /// What ticks work in, kept so that they need not ask for memory. Between a tick and what is lent after it nobody
     /// else uses it: a body is one thread's work.
     work: Mutex<Work>,
@@ -321,40 +355,73 @@ impl Procdef {
             .collect()
     }
 
-    fn stretches(&self, params: &Params, now: &Moment<'_>) -> Stretches {
+    fn stretches(&self, params: &Params, now: &Moment<'_>, felt: &[Touch]) -> Stretches {
         let Prepared { body, tissue, touch_chart, .. } = &*self.prepared;
         let mut stretches = Stretches::ones(body);
-        let running = self.running(now.secs);
+        let running = self.running(now.secs, felt);
         let touches = (touch_chart, running.as_slice());
         tissue.stretch(&self.played(params, now), touches, now.secs, &mut stretches);
-        for (target, (shaped, morph)) in params.targets.iter().zip(&self.prepared.targets) {
-            let weight = morph.and_then(|k| now.morph_weights.get(k).copied()).unwrap_or(1.0);
-            let share = weight * now.value(&target.share) as f32;
-            if share != 0.0 {
-                stretches.multiply(shaped, share);
-            }
+        for (aim, share) in self.aims(params, now) {
+            stretches.multiply(&aim.shaped, share);
         }
         stretches
     }
 
+    /// The targets that count, and how much.
+    fn aims<'a>(
+        &'a self,
+        params: &'a Params,
+        now: &'a Moment<'_>,
+    ) -> impl Iterator<Item = (&'a Aim, f32)> {
+        let aims = params.targets.iter().zip(&self.prepared.targets);
+        let shared = aims.map(|(target, aim)| {
+            let weight = aim.morph.and_then(|k| now.morph_weights.get(k).copied()).unwrap_or(1.0);
+            (aim, weight * now.value(&target.share) as f32)
+        });
+        shared.filter(|(_, share)| *share != 0.0)
+    }
+
     fn pins(&self, params: &Params, now: &Moment<'_>) -> Vec<Pin> {
-        let mut pins = Vec::new();
-        for (hold, nodes) in params.holds.iter().zip(&self.prepared.holds) {
+        let pin = |held: &Held| {
+            let carried = held.carried(&self.joints, now.joints);
+            Pin { vertex: held.node, to: self.standing.point(held.rest) + carried }
+        };
+        let mut pins: Vec<Pin> = self.prepared.held.iter().map(pin).collect();
+        let holds = params.holds.iter().zip(&self.prepared.holds).enumerate();
+        for (number, (hold, nodes)) in holds {
             if now.secs < hold.from || hold.until.is_some_and(|until| now.secs >= until) {
                 continue;
             }
+            let first = pins.len();
             let by = now.vector(&hold.by);
-            let to = |rest: DVec3| self.standing.point(rest) + by;
-            pins.extend(nodes.iter().map(|&(vertex, rest)| Pin { vertex, to: to(rest) }));
+            pins.extend(nodes.iter().map(pin).map(|p| Pin { to: p.to + by, ..p }));
+            // Where a keyframed shape moves what is held, it is carried along.
+            for (aim, share) in self.aims(params, now) {
+                for (pin, carry) in pins[first..].iter_mut().zip(&aim.carries[number]) {
+                    pin.to += self.standing.turn * (f64::from(share) * *carry);
+                }
+            }
         }
         pins
     }
 
-    /// Touches that run at a time.
-    fn running(&self, secs: f64) -> Vec<Touch> {
+    /// Touches that run at a time: those of the scene, and what was felt.
+    fn running(&self, secs: f64, felt: &[Touch]) -> Vec<Touch> {
         let Prepared { touches, touch_chart, .. } = &*self.prepared;
         let runs = |t: &&Touch| t.at_secs <= secs && !t.is_over(touch_chart, secs);
-        touches.iter().filter(runs).cloned().collect()
+        touches.iter().chain(felt).filter(runs).cloned().collect()
+    }
+
+    /// Feels what touched it, once in a while.
+    fn feel(&self, answer: &Answer, secs: f64, touches: &mut Vec<Touch>, lent: &Lent) {
+        let Prepared { body, touch_chart, .. } = &*self.prepared;
+        let is_rested = touches.iter().all(|t| secs >= t.at_secs + answer.rest);
+        touches.retain(|t| secs < t.at_secs + answer.rest || !t.is_over(touch_chart, secs));
+        let met = lent.touches.iter().find(|t| t.whose != Whose::Ground);
+        let Some(met) = met.filter(|_| is_rested) else { return };
+        if let Some(vertex) = body.surface_vertex(met.particle as usize) {
+            touches.push(Touch::new(body, vertex, secs, answer.damping as f32));
+        }
     }
 }
 
@@ -362,7 +429,7 @@ impl Modifier for Procdef {
     const KIND: &'static str = "procdef";
     const STAGES: &'static [Stage] = &[Stage::World];
     type Params = Params;
-    type State = State;
+    type State = Playing;
 
     fn needs(params: &Params) -> Vec<Need> {
         let own = params.tets.file.iter().map(|file| Need::Tets(file.clone()));
@@ -371,27 +438,41 @@ impl Modifier for Procdef {
 
     fn prepare(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
         let prepared = Prepared::of(params, from)?;
-        Ok(Self { prepared, standing: Standing::of(&from.placement), work: Mutex::default() })
+        let (standing, world) = (Standing::of(&from.placement), DMat4::from(from.placement));
+        let mut joints = from.body.matrices(from.body.rest_pose());
+        if from.placement != DAffine3::IDENTITY {
+            joints.iter_mut().for_each(|m| *m = (world * m.as_dmat4()).as_mat4());
+        }
+        Ok(Self { prepared, standing, joints, work: Mutex::default() })
     }
 
     fn nature(&self, _: &Params) -> Nature {
         Nature { whole_ticks: true, touches: true, ..Nature::default() }
     }
 
-    fn begin(&self, _: &Params, _: &Moment<'_>) -> State {
-        State::placed(&self.prepared.body, self.standing.begin(&self.prepared.body))
+    /// At rest; if the motion carries what is held elsewhere, there.
+    fn begin(&self, _: &Params, now: &Moment<'_>) -> Playing {
+        let Prepared { body, held, holds, .. } = &*self.prepared;
+        let mut placement = self.standing.begin(body);
+        let held: Vec<&Held> = held.iter().chain(holds.iter().flatten()).collect();
+        if !held.is_empty() {
+            let ways = held.iter().map(|h| h.carried(&self.joints, now.joints));
+            placement.translation += ways.sum::<DVec3>() / held.len() as f64;
+        }
+        Playing { body: State::placed(body, placement), touches: Vec::new() }
     }
 
-    fn tick(&self, params: &Params, now: &Moment<'_>, state: &mut State) -> Result<(), Halt> {
-        let stretches = self.stretches(params, now);
+    fn tick(&self, params: &Params, now: &Moment<'_>, state: &mut Playing) -> Result<(), Halt> {
+        let stretches = self.stretches(params, now, &state.touches);
         let pins = self.pins(params, now);
         let Prepared { body, directions, .. } = &*self.prepared;
         let drive = Drive { stretches: &stretches, directions, pins: &pins };
+        let state = &mut state.body;
         let taken = body.advance(&params.motion(), &drive, state, &mut self.work(), now.run);
         if taken { Ok(()) } else { Err(Halt::NotFinite) }
     }
 
-    fn lend(&self, params: &Params, now: &Moment<'_>, state: &State, lent: &mut Lent) -> bool {
+    fn lend(&self, params: &Params, now: &Moment<'_>, state: &Playing, lent: &mut Lent) -> bool {
         let Prepared { body, directions, flesh, .. } = &*self.prepared;
         if params.ground.is_none() && flesh.is_none() && now.obstacles.colliders.is_empty() {
             return false;
@@ -399,20 +480,23 @@ impl Modifier for Procdef {
         let work = self.work();
         lent.ground = params.ground;
         lent.particles.friction = params.friction;
-        body.lend(directions, state, &work, lent);
+        body.lend(directions, &state.body, &work, lent);
         flesh.iter().for_each(|flesh| body.lend_flesh(flesh, &work, lent));
         true
     }
 
-    fn settle(&self, params: &Params, _: &Moment<'_>, state: &mut State, lent: &Lent) {
-        self.prepared.body.finish(&params.motion(), state, &mut self.work(), lent);
+    fn settle(&self, params: &Params, now: &Moment<'_>, state: &mut Playing, lent: &Lent) {
+        self.prepared.body.finish(&params.motion(), &mut state.body, &mut self.work(), lent);
+        if let Some(answer) = &params.answer {
+            self.feel(answer, now.secs, &mut state.touches, lent);
+        }
     }
 
     fn deform(
         &self,
         params: &Params,
         now: &Moment<'_>,
-        state: &State,
+        state: &Playing,
         shape: &mut Shape,
         report: &mut Report,
     ) -> Result<(), Halt> {
@@ -420,9 +504,10 @@ impl Modifier for Procdef {
         if let Some(topology) = skin.own_topology() {
             shape.topology = Arc::clone(topology);
         }
-        let stretches = self.stretches(params, now);
-        shape.positions = skin.positions(body, state, (&stretches, now.since_tick_secs), now.run);
-        let running = self.running(now.secs);
+        let stretches = self.stretches(params, now, &state.touches);
+        shape.positions =
+            skin.positions(body, &state.body, (&stretches, now.since_tick_secs), now.run);
+        let running = self.running(now.secs, &state.touches);
         let touches = (touch_chart, running.as_slice());
         let contraction = tissue.contraction(body, &self.played(params, now), touches, now.secs);
         // Above zero where it contracts, below where it stretches.
@@ -444,12 +529,15 @@ impl Modifier for Procdef {
     }
 
     /// Short lines along the primary direction, all over the surface.
-    fn overlays(&self, _: &Params, _: &Moment<'_>, state: &State, out: &mut Vec<Overlay>) {
+    fn overlays(&self, _: &Params, _: &Moment<'_>, state: &Playing, out: &mut Vec<Overlay>) {
         let Prepared { body, directions, .. } = &*self.prepared;
-        out.extend(body.primary_lines(state, directions).map(Overlay::Line));
+        out.extend(body.primary_lines(&state.body, directions).map(Overlay::Line));
     }
 
-    fn size(&self, state: &State) -> Option<usize> {
-        state.fits(&self.prepared.body).then(|| state.bytes())
+    fn size(&self, state: &Playing) -> Option<usize> {
+        let body = &self.prepared.body;
+        let fits = state.body.fits(body) && state.touches.iter().all(|t| t.fits(body));
+        let touches: usize = state.touches.iter().map(Touch::bytes).sum();
+        fits.then(|| state.body.bytes() + touches)
     }
 }

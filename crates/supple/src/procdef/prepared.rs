@@ -9,6 +9,7 @@ use bytemuck::cast_slice;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
 use super::chart::Sampled;
+use super::holding::{Binder, Held};
 use super::modifier::{Hold, Params, Play};
 use super::rotation::nearest;
 use super::skin::{Skin, carry_nodes, fill, placement};
@@ -23,6 +24,9 @@ use crate::{Run, rig};
 /// Nodes of a body that is filled with tets here.
 const NODES: u32 = 1500;
 
+/// Attribute of nodes that are held: above one half they are.
+const HELD: &str = "held";
+
 /// A map that differs from a rigid one by less than this is rigid.
 const RIGID: f64 = 1e-9;
 
@@ -36,16 +40,28 @@ pub(super) struct Prepared {
     pub(super) touch_chart: Sampled,
     /// When each touch happens, and what it does.
     pub(super) touches: Vec<Touch>,
-    /// The nodes of each hold, and where they rest.
-    pub(super) holds: Vec<Vec<(u32, DVec3)>>,
+    /// The nodes of each hold.
+    pub(super) holds: Vec<Vec<Held>>,
+    /// Nodes that the file of the tets holds for ever.
+    pub(super) held: Vec<Held>,
     pub(super) skin: Skin,
-    /// What each target does, and which weight of the body's morph targets it takes.
-    pub(super) targets: Vec<(Shaped, Option<usize>)>,
+    /// What each target does.
+    pub(super) targets: Vec<Aim>,
     /// Layer, amplitude and phase at the vertices of the skin.
     pub(super) paintings: [Vec<f32>; 3],
     /// What other bodies meet, if it meets others.
     pub(super) flesh: Option<Flesh>,
     pub(super) notes: Vec<String>,
+}
+
+/// What a target does.
+#[derive(Debug)]
+pub(super) struct Aim {
+    pub(super) shaped: Shaped,
+    /// Which weight of the body's morph targets it takes.
+    pub(super) morph: Option<usize>,
+    /// How far it carries the nodes of each hold.
+    pub(super) carries: Vec<Vec<DVec3>>,
 }
 
 /// Where an asset stands: scaled or mirrored, then turned, then moved.
@@ -203,20 +219,25 @@ impl Prepared {
             (None, Some(first)) => first.clone(),
             (None, None) => Chart::default().sampled().map_err(|e| e.to_string())?,
         };
-        let held = |hold: &Hold| {
-            let rest = |v: usize| (v as u32, mesh.positions[v].as_dvec3());
-            held_nodes(asset, hold).into_iter().map(rest).collect()
-        };
+        let binder = Binder::new(from.body, &unplaced.shape.positions);
+        let bind =
+            |v: usize| binder.bind((v as u32, asset.positions[v]), mesh.positions[v].as_dvec3());
+        let held = |hold: &Hold| held_nodes(asset, hold).into_iter().map(bind).collect();
+        let holds: Vec<Vec<Held>> = params.holds.iter().map(held).collect();
+        let marked = asset.attributes.scalar(HELD).unwrap_or_default();
+        let marked = (0..marked.len().min(mesh.positions.len())).filter(|&v| marked[v] > 0.5);
         let skin = Skin::new(&mesh, &shape);
         let layer: Vec<f32> = made.layer.iter().map(|l| *l as f32).collect();
         let paintings = [&layer, &made.fields.amplitude, &made.fields.phase];
         Ok(Self {
-            targets: Wanted { params, from, mesh: &mesh, shape: &shape, standing }.of(&body)?,
+            targets: Wanted { params, from, mesh: &mesh, shape: &shape, standing }
+                .of(&body, &holds)?,
             paintings: paintings.map(|values| skin.scalars(values)),
             tissue: Tissue::new(&body, &made.fields),
             directions: made.fields.fibers.iter().map(|f| f.directions[0].as_vec3()).collect(),
             touches: touches(params, from, (&body, asset))?,
-            holds: params.holds.iter().map(held).collect(),
+            holds,
+            held: marked.map(bind).collect(),
             skin,
             flesh: flesh(&body, from.meets_others, &mut notes, from.run),
             charts,
@@ -252,7 +273,7 @@ struct Wanted<'a, 'b> {
 
 impl Wanted<'_, '_> {
     /// What the targets want of a body.
-    fn of(&self, body: &Body) -> Result<Vec<(Shaped, Option<usize>)>, String> {
+    fn of(&self, body: &Body, holds: &[Vec<Held>]) -> Result<Vec<Aim>, String> {
         let Self { params, from, mesh, shape: rest, standing } = self;
         let mut sources = from.sources.iter().skip(usize::from(params.tets.file.is_some()));
         let mut found = Vec::new();
@@ -284,7 +305,9 @@ impl Wanted<'_, '_> {
                     ));
                 }
             };
-            found.push((body.shaped(&nodes, from.run), morph));
+            let carry = |held: &Held| nodes[held.node as usize].as_dvec3() - held.rest;
+            let carries = holds.iter().map(|held| held.iter().map(carry).collect()).collect();
+            found.push(Aim { shaped: body.shaped(&nodes, from.run), morph, carries });
         }
         Ok(found)
     }

@@ -1,8 +1,9 @@
 //! The surface that a body shows: its own boundary, or a fine skin that follows the nodes.
 //!
 //! A skin's vertex goes where the regions of the four nodes around it would take it, blended by its barycentric
-//! coordinates: `x = Σ w_k (R_k T_k (x⁰ − c⁰_k) + c_k)`. Regions overlap, so the skin bends smoothly where linear
-//! interpolation within tets would show their edges.
+//! coordinates: `x = Σ w_k (R_k T_k (x⁰ − x⁰_k) + x_k)`. Regions overlap, so the skin bends smoothly where linear
+//! interpolation within tets would show their edges. The maps are those of the regions about the nodes themselves, not
+//! about the regions' centres: what holds, drags or pushes a node moves the skin there just as far.
 
 use std::sync::Arc;
 
@@ -79,7 +80,8 @@ impl Skin {
                 passing.now = later.offsets.iter().map(|u| quad(*u)).collect();
                 passing.match_all(&body.regions, &stretches.blocks, run);
                 run.map(rest.len(), |v| {
-                    let moved = carried(body, &passing.maps, rest[v] - body.regions.center, &of[v]);
+                    let at = rest[v] - body.regions.center;
+                    let moved = carried(body, (&passing.maps, &later.offsets), at, &of[v]);
                     later.placement.point(moved).as_vec3()
                 })
             }
@@ -99,14 +101,20 @@ impl Skin {
 }
 
 /// A point of the skin at rest, where the maps of its four nodes take it together.
-fn carried(body: &Body, maps: &[Row], x: DVec3, (nodes, weights): &([u32; 4], [f32; 4])) -> DVec3 {
+fn carried(
+    body: &Body,
+    (maps, offsets): (&[Row], &[Vec3]),
+    x: DVec3,
+    (nodes, weights): &([u32; 4], [f32; 4]),
+) -> DVec3 {
     let mut moved = x;
     for (node, weight) in nodes.iter().zip(weights) {
         let region = body.regions.region_of[*node as usize] as usize;
-        let Some(map) = maps.get(region) else { continue };
-        let m = map.0.map(f64::from);
-        let along = |k: usize| m[k] * x.x + m[k + 1] * x.y + m[k + 2] * x.z + m[k + 3];
-        moved += f64::from(*weight) * DVec3::new(along(0), along(4), along(8));
+        let (Some(map), Some(offset)) = (maps.get(region), offsets.get(region)) else { continue };
+        let (m, arm) = (map.0.map(f64::from), x - body.regions.rest[region]);
+        let along = |k: usize| m[k] * arm.x + m[k + 1] * arm.y + m[k + 2] * arm.z;
+        let turned = DVec3::new(along(0), along(4), along(8));
+        moved += f64::from(*weight) * (turned + offset.as_dvec3());
     }
     moved
 }

@@ -10,6 +10,7 @@ use super::cage::{self, cage};
 use super::learn::Learned;
 use super::modifier::{Params, Play, Tets, TouchAt};
 use super::preset::{Pose, Preset, Starter};
+use crate::mesh::welding::is_closed;
 use crate::{Asset, rig};
 
 /// Nodes of the cage that a starter scene is tried with.
@@ -86,9 +87,16 @@ pub fn scene(
     let tried = cage(&mesh.positions, &mesh.triangles, NODES)?;
     let mut notes = Vec::new();
     if !tried.closed {
-        notes.push(
-            "the surface is open: there is nothing inside, so its crust moves alone".to_owned(),
-        );
+        notes.push(match is_closed(&mesh.positions, &mesh.triangles) {
+            true => format!(
+                "the body is thinner than the cubes of its cage ({:.3}), so it moves as if it were as thick; more \
+                 nodes make them smaller: `nodes` under [asset.modifier.tets]",
+                tried.edge
+            ),
+            false => "the surface is open: there is nothing inside, so its crust moves alone; \
+                      `supple convert --fill-holes EDGES` closes holes"
+                .to_owned(),
+        });
     }
     let pose = Pose::of(&mesh.positions, head, up);
     if up.is_none() && pose.up.y.abs() < 0.5 {
@@ -184,8 +192,12 @@ pub fn learned_scene(tets: &str, learned: &Learned) -> Result<String, Error> {
     };
     let body = toml::to_string(&document).map_err(|e| Error::Body(e.to_string()))?;
     let share = 100.0 * learned.explained;
+    let held = match learned.held.len() {
+        0 => "Nothing holds the body.".to_owned(),
+        count => format!("{count} nodes that hardly moved are held: attribute `held`."),
+    };
     Ok(format!(
-        "# Learned from a motion: fields and charts that explain {share:.1} % of its stretching. Directions, amplitude\n\
-         # and phase are attributes of {tets}; marks in `design` take their place. The body is held by nothing here.\n\n{body}"
+        "# Learned from a motion: fields and charts that, played, show {share:.1} % of it. Directions, amplitude and phase\n\
+         # are attributes of {tets}; marks in `design` take their place. {held}\n\n{body}"
     ))
 }

@@ -81,6 +81,16 @@ impl Touch {
         body.regions.region_of.iter().map(of).collect()
     }
 
+    /// Whether it is one of this body.
+    pub(super) fn fits(&self, body: &Body) -> bool {
+        self.distances.len() == body.regions.len()
+    }
+
+    /// Bytes it holds.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of::<f32>() * self.distances.len()
+    }
+
     /// Whether its last place has finished its cycle.
     #[must_use]
     pub fn is_over(&self, chart: &Sampled, secs: f64) -> bool {
