@@ -13,7 +13,9 @@
 //! | [`procdef`] | bodies moved by painted contraction | [`procdef::Body`], [`procdef::Design`] |
 //! | [`smoke`] | streak surfaces in recorded flow | [`smoke::Streak`] |
 //!
-//! Each has a program in the folder `examples`: `cargo run --release -p supple --example sculpt`.
+//! [`place`], [`follow`] and [`morph`] are small ones.
+//!
+//! Each of the six has a program in the folder `examples`: `cargo run --release -p supple --example sculpt`.
 //!
 //! **From files to frames.** [`io::read`] turns a file into an [`Asset`]; a [`scene::Scene`] names assets and what
 //! happens to them; a [`player::Player`] turns a scene into frames; [`bake`] writes them. What may stand in a scene's
@@ -40,13 +42,16 @@ pub mod contact;
 pub mod dataset;
 pub mod field;
 pub mod flow;
+pub mod follow;
 pub mod hostile;
 pub mod io;
 mod lanes;
 mod lengths;
 pub mod mesh;
 pub mod modifier;
+pub mod morph;
 pub mod pathline;
+pub mod place;
 pub mod player;
 pub mod procdef;
 pub mod rig;

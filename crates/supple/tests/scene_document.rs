@@ -8,7 +8,7 @@ use supple::scene::{
     ClipChoice, Ease, Folder, Format, Modifier, Motion, Problem, Repeat, Scene, SceneError, Source,
     Value,
 };
-use supple::{Asset, Run, TriMesh, scene};
+use supple::{Asset, Run, TriMesh, place, scene};
 
 const WHOLE: &str = r#"
 supple = 1
@@ -97,7 +97,8 @@ fn everything_in_the_document_is_read() {
     assert_eq!(keyframes.repeat, Repeat::PingPong);
     let kinds: Vec<_> = fox.modifiers.iter().map(Modifier::kind).collect();
     assert_eq!(kinds, ["place", "morph", "follow"], "in order");
-    let Modifier::Place(place) = &fox.modifiers[0] else { panic!("{:?}", fox.modifiers) };
+    let Modifier::Open(place) = &fox.modifiers[0] else { panic!("{:?}", fox.modifiers) };
+    let place: place::Params = place.params.clone().try_into().unwrap();
     assert_eq!(place.translate[1], Value::Track("lift".to_owned()));
     assert_eq!(place.scale, Value::numbers([0.5; 3]));
     let boxer = &scene.assets[1];

@@ -57,7 +57,7 @@ fn the_inner_part_follows_the_curve_and_turns_with_it() {
             assert_eq!(a, b, "at rest");
         }
     }
-    assert!(outcome.report.volume_error().abs() < 0.02, "{}", outcome.report.volume_error());
+    assert!(outcome.report.volume_error().abs() < 1e-6, "{}", outcome.report.volume_error());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_twist_turns_the_inner_part_about_the_tangent() {
             assert!(b.abs_diff_eq(Vec3::new(a.x + 0.5, -a.z, a.y), 1e-5), "{a} went to {b}");
         }
     }
-    assert!(outcome.report.volume_error().abs() < 0.01, "{}", outcome.report.volume_error());
+    assert!(outcome.report.volume_error().abs() < 1e-6, "{}", outcome.report.volume_error());
 }
 
 /// Not only on fine meshes: what flows through each triangle is accounted for.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use glam::DAffine3;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
-use super::{Halt, Modifier, Moment, Nature, Overlay, Report};
+use super::{Halt, Modifier, Moment, Nature, Overlay, Report, Tracks};
 use crate::contact::Lent;
 use crate::mesh::Shape;
 
@@ -104,6 +104,7 @@ impl<'de> Deserialize<'de> for AnyState {
 pub(crate) trait Erased: fmt::Debug + Send + Sync {
     fn kind(&self) -> &'static str;
     fn nature(&self) -> &Nature;
+    fn weigh(&self, secs: f64, tracks: &Tracks, weights: &mut [f32]);
     fn begin(&self, now: &Moment<'_>) -> AnyState;
     fn tick(&self, now: &Moment<'_>, state: &mut AnyState) -> Result<(), Halt>;
     fn lend(&self, now: &Moment<'_>, state: &AnyState, lent: &mut Lent) -> bool;
@@ -151,6 +152,10 @@ impl<M: Modifier> Erased for Ready<M> {
 
     fn nature(&self) -> &Nature {
         &self.nature
+    }
+
+    fn weigh(&self, secs: f64, tracks: &Tracks, weights: &mut [f32]) {
+        self.modifier.weigh(&self.params, secs, tracks, weights);
     }
 
     fn begin(&self, now: &Moment<'_>) -> AnyState {

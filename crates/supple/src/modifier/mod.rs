@@ -32,6 +32,7 @@
 
 mod erased;
 mod memo;
+pub mod placement;
 pub mod read;
 pub mod registry;
 pub mod report;
@@ -55,6 +56,7 @@ use crate::run::Cancelled;
 pub use erased::AnyState;
 pub(crate) use erased::Erased;
 pub use memo::Memo;
+pub use placement::Placement;
 pub use registry::{Kind, Registry};
 pub use report::{Figure, Fold, Report};
 pub use source::{FlowEntry, Flows, Loaded, NamedFlow, Need, Source, Tets};
@@ -93,6 +95,8 @@ pub struct Moment<'a> {
     /// From bind to world, for each joint of the body, carried on by the modifiers before. A body without a skeleton
     /// has one.
     pub joints: &'a [Mat4],
+    /// The mean of the body's vertices, as far as joints tell, carried on likewise.
+    pub centroid: DVec3,
     /// The weight of each of the body's morph targets, in the order of [`Body::morphs`].
     pub morph_weights: &'a [f32],
     /// What bodies must not enter, where it is now.
@@ -194,11 +198,22 @@ pub struct Nature {
     pub whole_ticks: bool,
     /// It lends its body to contact, so that nothing else moves it out of what it touches. Default: no.
     pub touches: bool,
+    /// It chooses weights of morph targets ([`Modifier::weigh`]). Default: no.
+    pub weighs: bool,
+    /// It begins when the first of its body's modifiers does that warms up before the scene's start, so that those
+    /// after it find it in full swing. Default: no, it begins with the scene.
+    pub warms_up: bool,
 }
 
 impl Default for Nature {
     fn default() -> Self {
-        Self { ticks_per_second: TICKS_PER_SECOND, whole_ticks: false, touches: false }
+        Self {
+            ticks_per_second: TICKS_PER_SECOND,
+            whole_ticks: false,
+            touches: false,
+            weighs: false,
+            warms_up: false,
+        }
     }
 }
 
@@ -265,6 +280,10 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     fn nature(&self, _params: &Self::Params) -> Nature {
         Nature::default()
     }
+
+    /// *Move*: chooses weights of the body's morph targets, which are in the order of [`Body::morphs`], before anything is
+    /// deformed.
+    fn weigh(&self, _: &Self::Params, _secs: f64, _tracks: &Tracks, _weights: &mut [f32]) {}
 
     /// What it remembers before the first tick, at the scene's start.
     fn begin(&self, params: &Self::Params, now: &Moment<'_>) -> Self::State;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat4, Mat4, Vec3};
 
 use super::error::{FrameError, PlayerError};
-use super::open::{Beat, Loan, Open, Opening, Rest};
+use super::open::{Beat, Lents, Loan, Open, Opening, Rest};
 use super::takes::Takes;
 use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
@@ -20,7 +20,7 @@ use crate::mesh::shading::Shading;
 use crate::mesh::tangents;
 use crate::mesh::volume::volume;
 use crate::mesh::{Shape, Topology, TriMesh, Values};
-use crate::modifier::{self, Figure};
+use crate::modifier::{self, Figure, Obstacles};
 use crate::rig::asset::Asset;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::scene::modifier::{Carried, Memory, Moment, Prepared, Stage};
@@ -190,26 +190,48 @@ impl Cast {
         }
     }
 
-    /// What its modifiers remember before the first tick, which is at the moment; those of the registry begin
-    /// afterwards ([`begin_open`](Self::begin_open)).
-    pub(super) fn begin(&self, moment: &Moment<'_>) -> BodyState {
+    /// What its modifiers remember before the first tick, which is at the moment; those of the registry that do not
+    /// warm up begin afterwards ([`begin_open`](Self::begin_open)).
+    pub(super) fn begin(&self, moment: &Moment<'_>, run: &Run<'_>) -> BodyState {
         let warm_up = self.actor.modifiers.iter().map(|m| m.warm_up_secs()).fold(0.0, f64::max);
         let ticks = (warm_up * f64::from(TICKS_PER_SECOND)).ceil() as u32;
         let dt_secs = 1.0 / f64::from(TICKS_PER_SECOND);
-        let at = |k: u32| Moment { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment };
-        let bones = self.begin_bones();
-        let mut carried = self.carried_whole(&bones, &at(0));
-        let begin = |(modifier, prepared): (&Modifier, &Prepared)| Slot {
-            memory: modifier.begin(&self.stage(&at(0), prepared), &mut carried),
-            frozen: None,
+        let lents = Lents::default();
+        let at = |k: u32| Beat {
+            moment: Moment { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment },
+            tick: 0,
+            tick_secs: moment.secs,
+            dt_secs,
+            whole: true,
+            obstacles: Obstacles::default(),
+            lents: &lents,
+            run,
         };
-        let slots = self.actor.modifiers.iter().zip(&self.prepared).map(begin).collect();
+        let bones = self.begin_bones();
+        let beat = at(0);
+        let mut carried = self.carried_whole(&bones, &beat.moment);
+        let mut slots = Vec::with_capacity(self.prepared.len());
+        for (i, modifier) in self.actor.modifiers.iter().enumerate() {
+            let memory = match self.warms_up(i) {
+                true => self.begin_one(i, &beat, &mut carried),
+                false => {
+                    let stage = self.stage(&beat.moment, &self.prepared[i]);
+                    modifier.begin(&stage, &mut carried)
+                }
+            };
+            slots.push(Slot { memory, frozen: None });
+        }
         let mut state = BodyState { slots, bones };
         for k in 1..=ticks {
-            let moment = at(k);
-            let mut carried = self.carried_whole(&state.bones, &moment);
+            let beat = at(k);
+            let mut carried = self.carried_whole(&state.bones, &beat.moment);
             for (i, slot) in state.slots.iter_mut().enumerate() {
-                self.step_listed(i, slot, (&moment, dt_secs, 0), &mut carried);
+                if self.warms_up(i) {
+                    // What cannot be read now cannot be read in the first frame either, and is told there.
+                    let _ = self.step_open(i, slot, &beat, (&mut carried, &mut Vec::new()));
+                } else {
+                    self.step_listed(i, slot, (&beat.moment, dt_secs, 0), &mut carried);
+                }
             }
         }
         state
@@ -295,7 +317,7 @@ impl Cast {
             let before = carried.joints.first().copied();
             let whole = self.whole(&deformed.shape);
             match (&self.open[i], &slot.memory) {
-                (None, _) => self.deform_listed(i, slot, beat, &mut carried, &mut deformed),
+                (None, _) => self.deform_listed(i, slot, beat, &carried, &mut deformed),
                 (Some(open), Memory::Open(state)) if open.stage == modifier::Stage::World => {
                     self.deform_open(i, state, beat, &mut carried, &mut deformed)?;
                 }
@@ -329,12 +351,11 @@ impl Cast {
         i: usize,
         slot: &Slot,
         beat: &Beat<'_>,
-        carried: &mut Carried,
+        carried: &Carried,
         deformed: &mut Deformed,
     ) {
         let modifier = &self.actor.modifiers[i];
-        let vertices = deformed.shape.positions.len();
-        if !modifier.takes_any_shape() && vertices != self.body.mesh.positions.len() {
+        if deformed.shape.positions.len() != self.body.mesh.positions.len() {
             let what = "a modifier before it changed the vertices; left out of this frame";
             return self.warn(i, what, deformed);
         }
@@ -364,8 +385,11 @@ impl Cast {
     /// The pose of the skeleton and the morph targets, as modifiers leave it.
     pub(super) fn full_pose(&self, moment: &Moment<'_>) -> Pose {
         let mut pose = self.pose(moment.secs);
-        for modifier in &self.actor.modifiers {
-            modifier.pose(&self.body, moment, &mut pose);
+        let weighing = || self.open.iter().flatten().filter(|open| open.erased.nature().weighs);
+        if weighing().next().is_some() {
+            let mut weights = self.body.morph_weights(&pose);
+            weighing().for_each(|o| o.erased.weigh(moment.secs, moment.tracks, &mut weights));
+            self.body.set_morph_weights(&mut pose, &weights);
         }
         pose
     }
@@ -488,7 +512,7 @@ impl Cast {
     }
 
     /// Where the body is with its joints there.
-    fn at(&self, joints: Vec<Mat4>) -> Carried {
+    pub(super) fn at(&self, joints: Vec<Mat4>) -> Carried {
         let centroid = self.body.centroid(&joints);
         Carried { centroid, joints, morphs: Vec::new(), edits: Vec::new() }
     }

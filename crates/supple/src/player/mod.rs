@@ -209,7 +209,7 @@ impl Player {
         }
         let clock = Clock { start: scene.time.start, fps: scene.time.fps };
         let first = moment(scene, clock.start);
-        let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first));
+        let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first, run));
         let arena = Arena::new(scene, &cast, folder, &mut load)?;
         sources.noted = files.into_inner().unwrap_or_default();
         let mut state = State { tick: 0, bodies, contacts: Contacts::default() };

@@ -227,20 +227,36 @@ impl Cast {
         if !self.is_open() {
             return;
         }
-        let weights = self.morph_weights(&beat.moment);
         let mut carried = self.carried(&state.bones, beat.moment.secs);
         for i in self.order() {
             let slot = &mut state.slots[i];
-            let Some(open) = &self.open[i] else {
-                self.actor.modifiers[i].carry(&slot.memory, &beat.moment, &mut carried);
-                continue;
-            };
-            let now = beat.now(&carried.joints, &weights);
-            let begun = open.erased.begin(&now);
-            let map = open.erased.map(&now, &begun);
-            slot.memory = Memory::Open(begun);
-            map.into_iter().for_each(|map| carried.by(map));
+            match (&self.open[i], &slot.memory) {
+                // It has warmed up.
+                (Some(open), Memory::Open(state)) => {
+                    let weights = self.morph_weights(&beat.moment);
+                    let map = open.erased.map(&beat.now(&carried, &weights), state);
+                    map.into_iter().for_each(|map| carried.by(map));
+                }
+                (Some(_), _) => slot.memory = self.begin_one(i, beat, &mut carried),
+                (None, _) => {}
+            }
         }
+    }
+
+    /// Whether a modifier of the registry begins with those that warm up.
+    pub(super) fn warms_up(&self, i: usize) -> bool {
+        self.open[i].as_ref().is_some_and(|open| open.erased.nature().warms_up)
+    }
+
+    /// What one modifier of the registry remembers before its first tick; the body is carried on with it.
+    pub(super) fn begin_one(&self, i: usize, beat: &Beat<'_>, carried: &mut Carried) -> Memory {
+        let Some(open) = &self.open[i] else { return Memory::Nothing };
+        let weights = self.morph_weights(&beat.moment);
+        let now = beat.now(carried, &weights);
+        let begun = open.erased.begin(&now);
+        let map = open.erased.map(&now, &begun);
+        map.into_iter().for_each(|map| carried.by(map));
+        Memory::Open(begun)
     }
 
     /// The weights of the morph targets at a moment.
@@ -264,7 +280,6 @@ impl Cast {
         beat: &Beat<'_>,
         (carried, all): (&mut Carried, &mut Vec<Loan>),
     ) -> Result<(), FrameError> {
-        // During the warm-up of others it has not begun.
         let (Some(open), Memory::Open(state)) = (&self.open[i], &mut slot.memory) else {
             return Ok(());
         };
@@ -275,7 +290,7 @@ impl Cast {
             false => (ticks == 1 && !nature.whole_ticks, beat.dt_secs),
         };
         let weights = self.morph_weights(&beat.moment);
-        let now = Moment { dt_secs, ..beat.now(&carried.joints, &weights) };
+        let now = Moment { dt_secs, ..beat.now(carried, &weights) };
         if due && slot.frozen.is_none() {
             match open.erased.tick(&now, state) {
                 Err(Halt::NotFinite) => slot.frozen = Some(beat.tick),
@@ -285,8 +300,14 @@ impl Cast {
                 }
             }
         }
-        if let Some(map) = open.erased.map(&now, state) {
-            carried.by(map);
+        let map = open.erased.map(&now, state).filter(|_| slot.frozen.is_none());
+        if let Some(map) = map {
+            let mut onward = carried.clone();
+            onward.by(map);
+            match onward.is_finite() {
+                true => *carried = onward,
+                false => slot.frozen = Some(beat.tick),
+            }
         }
         Ok(())
     }
@@ -324,7 +345,8 @@ impl Cast {
             return;
         };
         let weights = self.morph_weights(&beat.moment);
-        let now = Moment { dt_secs: *dt_secs, ..beat.now(joints, &weights) };
+        let carried = self.at(joints.to_vec());
+        let now = Moment { dt_secs: *dt_secs, ..beat.now(&carried, &weights) };
         open.erased.settle(&now, state, lent);
     }
 
@@ -345,7 +367,7 @@ impl Cast {
         let is_behind = ticks > 1 || nature.whole_ticks;
         let since = beat.moment.secs - beat.tick_secs + behind;
         let since_tick_secs = if is_behind { since } else { 0.0 };
-        let now = Moment { since_tick_secs, ..beat.now(&carried.joints, &weights) };
+        let now = Moment { since_tick_secs, ..beat.now(carried, &weights) };
         let mut report = Report::of(deformed.number, i + 1, open.erased.kind());
         let topology = deformed.shape.topology.clone();
         match open.erased.deform(&now, state, &mut deformed.shape, &mut report) {
@@ -442,7 +464,7 @@ impl Cast {
 
 impl<'a> Beat<'a> {
     /// The moment as a modifier of the registry is told it.
-    fn now<'b>(&self, joints: &'b [Mat4], morph_weights: &'b [f32]) -> Moment<'b>
+    fn now<'b>(&self, carried: &'b Carried, morph_weights: &'b [f32]) -> Moment<'b>
     where
         'a: 'b,
     {
@@ -453,7 +475,8 @@ impl<'a> Beat<'a> {
             since_tick_secs: 0.0,
             tracks: self.moment.tracks,
             eye: self.moment.eye,
-            joints,
+            joints: &carried.joints,
+            centroid: carried.centroid,
             morph_weights,
             obstacles: self.obstacles,
             run: self.run,

@@ -123,7 +123,7 @@ impl ColliderEntry {
             }
             _ => {}
         }
-        self.placement.check(at.get("placement"))?;
+        super::check_placement(&self.placement, at.get("placement"))?;
         self.motion.check(at.get("motion"))?;
         if self.rides.is_some() && self.motion != Motion::Still {
             let what = "a collider that rides has no motion of its own";

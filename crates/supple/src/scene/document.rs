@@ -1,7 +1,5 @@
-//! Places in a document, what texts in it must be, and values that can be written in two ways.
+//! Places in a document, and what texts in it must be.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -107,25 +105,4 @@ fn check_model(text: &str) -> Result<(), (String, String)> {
     }
     let near = suggest(text, &known).map_or(String::new(), |n| format!("did you mean '{n}'? "));
     Err((format!("'{text}' is no zoo"), format!("{near}known: {}", known.join(", "))))
-}
-
-/// One value for all three axes, or one for each.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum Axes<T> {
-    /// One for all.
-    All(T),
-    /// One for each.
-    Each([T; 3]),
-}
-
-pub(super) fn axes<'de, D, T>(from: D) -> Result<[T; 3], D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + Clone,
-{
-    Ok(match Axes::<T>::deserialize(from)? {
-        Axes::All(value) => [value.clone(), value.clone(), value],
-        Axes::Each(values) => values,
-    })
 }

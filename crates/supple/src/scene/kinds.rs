@@ -5,6 +5,9 @@ use crate::modifier::Registry;
 impl Default for Registry {
     fn default() -> Self {
         Self::none()
+            .with::<crate::place::Place>()
+            .with::<crate::morph::Morph>()
+            .with::<crate::follow::Follow>()
             .with::<crate::blendshape::modifier::Blendshape>()
             .with::<crate::smoke::Smoke>()
             .with::<crate::smoke::Walls>()

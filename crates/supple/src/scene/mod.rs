@@ -91,7 +91,6 @@ mod kinds;
 pub mod modifier;
 pub mod motion;
 pub mod path;
-pub mod placement;
 mod starter;
 
 use std::path::Path;
@@ -107,7 +106,7 @@ use crate::modifier::Registry;
 use crate::modifier::read::{self, Reader};
 
 pub use crate::modifier::read::Unit;
-pub use crate::modifier::{Ease, FlowEntry, Flows, Source, Tets, Track, Tracks, Value};
+pub use crate::modifier::{Ease, FlowEntry, Flows, Placement, Source, Tets, Track, Tracks, Value};
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use error::{Problem, SceneError};
@@ -116,7 +115,6 @@ pub use modifier::Modifier;
 pub use modifier::open::Entry;
 pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
 pub use path::{PathError, PathKey, RigidPath};
-pub use placement::Placement;
 pub use starter::{Starter, sample_of, starter, starter_for};
 
 /// The version of the format this library reads and writes.
@@ -294,9 +292,9 @@ impl Actor {
             let fix = "keep one of them";
             return Err(at.get("tets").wrong("an empty asset comes from nowhere", fix));
         }
-        self.placement.check(at.get("placement"))?;
+        check_placement(&self.placement, at.get("placement"))?;
         for (i, copy) in self.copies.iter().enumerate() {
-            copy.check(at.get("copies").entry(i))?;
+            check_placement(copy, at.get("copies").entry(i))?;
         }
         self.motion.check(at.get("motion"))?;
         let modifiers = self.modifiers.iter().enumerate();
@@ -511,6 +509,14 @@ fn check_version(root: Place<'_>) -> Result<(), Problem> {
     if root.get("supple").number() != Some(u64::from(VERSION)) {
         let known = format!("this program reads version {VERSION}");
         return Err(root.get("supple").wrong("a scene of another version", &known));
+    }
+    Ok(())
+}
+
+fn check_placement(placement: &Placement, at: Place<'_>) -> Result<(), Problem> {
+    if placement.scale.contains(&0.0) {
+        let fix = "use a factor other than 0";
+        return Err(at.get("scale").wrong("a scale of 0 flattens the shape", fix));
     }
     Ok(())
 }

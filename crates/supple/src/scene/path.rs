@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Problem;
 use super::document::Place;
-use super::placement::turn;
+use crate::modifier::placement::turn;
 use crate::rig::keyframes::slerp;
 
 /// A place and a rotation at a time.

@@ -395,6 +395,15 @@ impl Body {
         self.morphs.iter().map(|m| weight(m).unwrap_or(0.0)).collect()
     }
 
+    /// Gives the morph targets these weights in a pose.
+    pub(crate) fn set_morph_weights(&self, pose: &mut Pose, weights: &[f32]) {
+        for (morph, weight) in self.morphs.iter().zip(weights) {
+            if let Some(own) = pose.morph_weights[morph.node as usize].get_mut(morph.index) {
+                *own = *weight;
+            }
+        }
+    }
+
     fn active_morphs<'a>(&'a self, pose: &'a Pose) -> impl Iterator<Item = (&'a Morph, f32)> {
         active_morphs(&self.morphs, pose)
     }

@@ -1,30 +1,25 @@
 //! Modifiers: what happens to a body on top of its primary motion.
 //!
-//! Each kind is one file with its `Params`, and one variant of [`Modifier`] (and of [`Memory`] if it
-//! remembers anything). A modifier takes part in the three phases of a frame, each as far as it has
-//! something to do there:
+//! Kinds of a [`Registry`] stand in a body's list as [`Modifier::Open`] and are played by their own
+//! [trait](crate::modifier::Modifier). Three older ones are variants of [`Modifier`], each one file with its `Params`. These
+//! take part in the phases of a frame, each as far as it has something to do there:
 //!
-//! - *move*: [`Modifier::pose`] may change the pose, before the body is skinned; `skinning` says how it is;
+//! - *move*: `skinning` says how the body is skinned;
 //! - *simulate*: [`Modifier::step`] advances its memory by one tick; it is told where the modifiers before
 //!   it carry the body and its joints, and tells the next ones where it carries them itself;
 //! - *deform*: [`Modifier::deform`] moves the vertices, a pure function of pose and memory.
 //!
 //! What can be worked out once for a body is [`Prepared`] when the scene is opened.
 //!
-//! Kinds of a [`Registry`] stand in the same list as [`Modifier::Open`] and are played by
-//! their own [trait](crate::modifier::Modifier).
-//!
 //! ```
-//! use supple::scene::{Modifier, modifier::follow};
+//! use supple::follow;
+//! use supple::scene::{Entry, Modifier};
 //!
-//! let trailing = Modifier::Follow(follow::Params::default());
+//! let trailing = Modifier::Open(Entry::of("follow", &follow::Params::default()));
 //! assert_eq!(trailing.kind(), "follow");
 //! ```
 
-pub mod follow;
-pub mod morph;
 pub mod open;
-pub mod place;
 pub mod sculpt;
 pub mod secondary;
 pub mod skinning;
@@ -40,7 +35,7 @@ use super::{Problem, Source, Tracks};
 use crate::Run;
 use crate::mesh::TriMesh;
 use crate::modifier::{AnyState, Registry, read};
-use crate::rig::{Body, Pose};
+use crate::rig::Body;
 use crate::sculpt::Op;
 use crate::secondary::{Flesh, Report, State};
 
@@ -51,12 +46,6 @@ pub(crate) type LoadError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Modifier {
-    /// Scales, turns and moves it.
-    Place(place::Params),
-    /// Blends it towards its morph targets.
-    Morph(morph::Params),
-    /// Makes it trail behind on a spring.
-    Follow(follow::Params),
     /// Edits its shape.
     Sculpt(sculpt::Params),
     /// Lets its flesh jiggle.
@@ -70,11 +59,8 @@ pub enum Modifier {
 
 /// The kinds there are, those of the registry among them, with their schemas.
 pub(super) fn kinds(registry: &Registry) -> Vec<(&'static str, Schema)> {
-    static OWN: LazyLock<[(&str, Schema); 6]> = LazyLock::new(|| {
+    static OWN: LazyLock<[(&str, Schema); 3]> = LazyLock::new(|| {
         [
-            ("place", read::schema::<place::Params>()),
-            ("morph", read::schema::<morph::Params>()),
-            ("follow", read::schema::<follow::Params>()),
             ("sculpt", read::schema::<sculpt::Params>()),
             ("secondary", read::schema::<secondary::Params>()),
             ("skinning", read::schema::<skinning::Params>()),
@@ -88,8 +74,6 @@ pub(super) fn kinds(registry: &Registry) -> Vec<(&'static str, Schema)> {
 pub enum Memory {
     /// Nothing.
     Nothing,
-    /// The mass on the spring of `follow`.
-    Follow(follow::Memory),
     /// The masses of `secondary`.
     Secondary(State),
     /// What a kind of the registry remembers.
@@ -109,7 +93,6 @@ impl Memory {
         match self {
             // A kind of the registry says itself when it is not: its tick fails.
             Self::Nothing | Self::Open(_) => true,
-            Self::Follow(memory) => memory.is_finite(),
             Self::Secondary(state) => state.is_finite(),
         }
     }
@@ -170,7 +153,7 @@ impl Carried {
         }
     }
 
-    fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         self.centroid.is_finite() && self.joints.iter().all(Mat4::is_finite)
     }
 }
@@ -192,9 +175,6 @@ impl Modifier {
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {
-            Self::Place(_) => "place",
-            Self::Morph(_) => "morph",
-            Self::Follow(_) => "follow",
             Self::Sculpt(_) => "sculpt",
             Self::Secondary(_) => "secondary",
             Self::Skinning(_) => "skinning",
@@ -208,7 +188,7 @@ impl Modifier {
             Self::Sculpt(params) => params.check_document(at),
             Self::Secondary(params) => params.check_document(at),
             Self::Open(entry) => entry.check_document(registry, at),
-            Self::Place(_) | Self::Morph(_) | Self::Follow(_) | Self::Skinning(_) => Ok(()),
+            Self::Skinning(_) => Ok(()),
         }
     }
 
@@ -235,21 +215,15 @@ impl Modifier {
     /// What does not fit, and what would.
     pub fn prepare(&self, body: &Body, placement: &DAffine3) -> Result<Prepared, String> {
         match self {
-            Self::Morph(params) => params.check(body)?,
             Self::Sculpt(params) => params.check(body)?,
             Self::Secondary(params) => {
                 return params.prepare(body, placement).map(|f| Prepared::Secondary(Box::new(f)));
             }
             Self::Skinning(_) => skinning::check(body)?,
             // Those of the registry are prepared by the player, which has what they need.
-            Self::Place(_) | Self::Follow(_) | Self::Open(_) => {}
+            Self::Open(_) => {}
         }
         Ok(Prepared::Nothing)
-    }
-
-    /// Whether it can be applied to other vertices than those of the body: after a modifier that changes them.
-    pub(crate) fn takes_any_shape(&self) -> bool {
-        matches!(self, Self::Place(_) | Self::Follow(_) | Self::Open(_))
     }
 
     /// How long before the scene's start it should begin, in seconds.
@@ -258,38 +232,18 @@ impl Modifier {
         if let Self::Secondary(params) = self { params.warm_up } else { 0.0 }
     }
 
-    /// Carries a body on by what it remembers, with no time passing.
-    pub(crate) fn carry(&self, memory: &Memory, moment: &Moment<'_>, carried: &mut Carried) {
-        match (self, memory) {
-            (Self::Place(params), _) => carried.by(params.affine(moment)),
-            (Self::Follow(_), Memory::Follow(memory)) => {
-                carried.by(DAffine3::from_translation(memory.stretch()));
-            }
-            _ => {}
-        }
-    }
-
-    /// *Move*: changes the pose.
-    pub fn pose(&self, body: &Body, moment: &Moment<'_>, pose: &mut Pose) {
-        if let Self::Morph(params) = self {
-            params.pose(body, moment, pose);
-        }
-    }
-
     /// What it remembers before the first tick, with the body carried to `carried`.
     #[must_use]
     pub fn begin(&self, stage: &Stage<'_>, carried: &mut Carried) -> Memory {
         match (self, stage.prepared) {
-            (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
             (Self::Sculpt(params), _) => {
                 carried.edits.extend(params.edits_of_points(&stage.moment));
             }
-            (Self::Follow(params), _) => return Memory::Follow(params.begin(carried.centroid)),
             (Self::Secondary(_), Prepared::Secondary(flesh)) => {
                 let shifts = secondary::shifts(flesh, carried);
                 return Memory::Secondary(flesh.begin_at(&carried.joints, &shifts));
             }
-            (Self::Morph(_) | Self::Skinning(_) | Self::Secondary(_) | Self::Open(_), _) => {}
+            (Self::Skinning(_) | Self::Secondary(_) | Self::Open(_), _) => {}
         }
         Memory::Nothing
     }
@@ -304,58 +258,37 @@ impl Modifier {
         carried: &mut Carried,
     ) -> bool {
         match (self, memory) {
-            (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
             (Self::Sculpt(params), _) => {
                 carried.edits.extend(params.edits_of_points(&stage.moment));
-            }
-            (Self::Follow(params), Memory::Follow(memory)) => {
-                params.step(memory, &stage.moment, dt_secs, carried);
-                return memory.is_finite() && carried.is_finite();
             }
             (Self::Secondary(params), Memory::Secondary(state)) => {
                 params.step(stage, state, dt_secs, carried);
                 return state.is_finite();
             }
-            (Self::Morph(_) | Self::Skinning(_) | Self::Open(_), _)
-            | (Self::Follow(_) | Self::Secondary(_), _) => {}
+            (Self::Skinning(_) | Self::Open(_) | Self::Secondary(_), _) => {}
         }
         carried.is_finite()
     }
 
-    /// *Deform*: moves the vertices of the body, whose joints are at `carried`, which is moved on as in
-    /// [`step`](Self::step). What cannot be done is left undone and said in the outcome.
+    /// *Deform*: moves the vertices of the body, whose joints are at `carried`. What cannot be done is left undone and
+    /// said in the outcome.
     pub fn deform(
         &self,
         stage: &Stage<'_>,
         memory: &Memory,
-        carried: &mut Carried,
+        carried: &Carried,
         positions: &mut [Vec3],
         run: &Run<'_>,
     ) -> Outcome {
         let mut outcome = Outcome::default();
         match (self, memory) {
-            (Self::Place(params), _) => {
-                params.deform(&stage.moment, positions, run);
-                carried.by(params.affine(&stage.moment));
-            }
-            (Self::Follow(_), Memory::Follow(memory)) => {
-                memory.deform(positions, run);
-                carried.by(DAffine3::from_translation(memory.stretch()));
-            }
             (Self::Sculpt(params), _) => {
                 outcome.warning = params.deform(&stage.moment, stage.body, positions, run);
             }
             (Self::Secondary(params), Memory::Secondary(state)) => {
                 outcome = params.deform(stage, state, carried, positions, run);
             }
-            (
-                Self::Morph(_)
-                | Self::Skinning(_)
-                | Self::Follow(_)
-                | Self::Secondary(_)
-                | Self::Open(_),
-                _,
-            ) => {}
+            (Self::Skinning(_) | Self::Secondary(_) | Self::Open(_), _) => {}
         }
         outcome
     }

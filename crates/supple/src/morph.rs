@@ -5,11 +5,10 @@
 //!
 //! ```
 //! use std::collections::BTreeMap;
-//! use supple::scene::{Value, modifier::morph};
+//! use supple::modifier::Value;
+//! use supple::morph::Params;
 //!
-//! let smile = morph::Params {
-//!     weights: BTreeMap::from([("smile".to_owned(), Value::Number(0.5))]),
-//! };
+//! let smile = Params { weights: BTreeMap::from([("smile".to_owned(), Value::Number(0.5))]) };
 //! assert_eq!(smile.weights["smile"], Value::Number(0.5));
 //! ```
 
@@ -18,10 +17,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Moment;
+use crate::mesh::Shape;
 use crate::modifier::read::suggest;
-use crate::rig::{Body, Pose};
-use crate::scene::Value;
+use crate::modifier::{
+    Halt, Inputs, Modifier, Moment, Nature, Report, Stage, Stateless, Tracks, Value,
+};
+use crate::rig::Body;
 
 /// How much of each morph target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +34,7 @@ pub struct Params {
 }
 
 impl Params {
-    pub(super) fn check(&self, body: &Body) -> Result<(), String> {
+    fn check(&self, body: &Body) -> Result<(), String> {
         let names: Vec<String> = body.morphs.iter().map(name).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         match self.weights.keys().find(|w| !known.contains(&w.as_str())) {
@@ -52,15 +53,51 @@ impl Params {
             }),
         }
     }
+}
 
-    pub(super) fn pose(&self, body: &Body, moment: &Moment<'_>, pose: &mut Pose) {
-        for morph in &body.morphs {
-            let Some(value) = self.weights.get(&name(morph)) else { continue };
-            let weights = &mut pose.morph_weights[morph.node as usize];
-            if let Some(weight) = weights.get_mut(morph.index) {
-                *weight = value.at(moment.secs, moment.tracks) as f32;
+/// The modifier: the value for each of the body's morph targets that has one.
+#[derive(Clone, Debug)]
+pub struct Morph {
+    values: Vec<Option<Value>>,
+}
+
+impl Modifier for Morph {
+    const KIND: &'static str = "morph";
+    const STAGES: &'static [Stage] = &[Stage::Pose];
+    type Params = Params;
+    type State = Stateless;
+
+    fn prepare(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
+        params.check(from.body)?;
+        let value = |morph| params.weights.get(&name(morph)).cloned();
+        Ok(Self { values: from.body.morphs.iter().map(value).collect() })
+    }
+
+    fn nature(&self, _: &Params) -> Nature {
+        Nature { weighs: true, ..Nature::default() }
+    }
+
+    fn weigh(&self, _: &Params, secs: f64, tracks: &Tracks, weights: &mut [f32]) {
+        for (weight, value) in weights.iter_mut().zip(&self.values) {
+            if let Some(value) = value {
+                *weight = value.at(secs, tracks) as f32;
             }
         }
+    }
+
+    fn begin(&self, _: &Params, _: &Moment<'_>) -> Stateless {
+        Stateless {}
+    }
+
+    fn deform(
+        &self,
+        _: &Params,
+        _: &Moment<'_>,
+        _: &Stateless,
+        _: &mut Shape,
+        _: &mut Report,
+    ) -> Result<(), Halt> {
+        Ok(())
     }
 }
 

@@ -11,10 +11,7 @@
 
 use glam::{DAffine3, DQuat, DVec3};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::Problem;
-use super::document::{Axes, Place, axes};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Scale, then rotation, then translation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,23 +45,36 @@ impl Placement {
             self.translate.into(),
         )
     }
-
-    pub(super) fn check(&self, at: Place<'_>) -> Result<(), Problem> {
-        if self.scale.contains(&0.0) {
-            let fix = "use a factor other than 0";
-            return Err(at.get("scale").wrong("a scale of 0 flattens the shape", fix));
-        }
-        Ok(())
-    }
 }
 
 /// The rotation about x, then y, then z of the world, in degrees.
 #[must_use]
-pub(super) fn turn(degrees: [f64; 3]) -> DQuat {
+pub(crate) fn turn(degrees: [f64; 3]) -> DQuat {
     let about = |axis: DVec3, degrees: f64| {
         let (sin, cos) = libm::sincos(0.5 * degrees.to_radians());
         let v = axis * sin;
         DQuat::from_xyzw(v.x, v.y, v.z, cos)
     };
     about(DVec3::Z, degrees[2]) * about(DVec3::Y, degrees[1]) * about(DVec3::X, degrees[0])
+}
+
+/// One value for all three axes, or one for each.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Axes<T> {
+    /// One for all.
+    All(T),
+    /// One for each.
+    Each([T; 3]),
+}
+
+pub(crate) fn axes<'de, D, T>(from: D) -> Result<[T; 3], D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Clone,
+{
+    Ok(match Axes::<T>::deserialize(from)? {
+        Axes::All(value) => [value.clone(), value.clone(), value],
+        Axes::Each(values) => values,
+    })
 }

@@ -36,13 +36,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use glam::{DAffine3, DVec3, Vec3};
+use glam::{DAffine3, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Carried, Moment};
-use crate::Run;
-use crate::scene::Value;
+use crate::mesh::Shape;
+use crate::modifier::{Halt, Inputs, Modifier, Moment, Nature, Report, Stage, Value};
 use crate::spring::{Mass, Spring};
 
 /// How the body trails.
@@ -71,43 +70,59 @@ impl Default for Params {
     }
 }
 
-/// The mass on the spring.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Memory(Mass);
+/// The modifier; it has nothing to prepare.
+#[derive(Clone, Copy, Debug)]
+pub struct Follow;
 
-impl Params {
-    pub(super) fn begin(&self, centroid: DVec3) -> Memory {
-        Memory(Mass::at_rest(centroid))
+impl Modifier for Follow {
+    const KIND: &'static str = "follow";
+    const STAGES: &'static [Stage] = &[Stage::World];
+    type Params = Params;
+    type State = Mass;
+
+    fn prepare(_: &Params, _: &Inputs<'_>) -> Result<Self, String> {
+        Ok(Self)
     }
 
-    pub(super) fn step(
+    fn nature(&self, _: &Params) -> Nature {
+        Nature { warms_up: true, ..Nature::default() }
+    }
+
+    fn begin(&self, _: &Params, now: &Moment<'_>) -> Mass {
+        Mass::at_rest(now.centroid)
+    }
+
+    fn tick(&self, params: &Params, now: &Moment<'_>, state: &mut Mass) -> Result<(), Halt> {
+        let spring =
+            Spring::from_frequency(now.value(&params.frequency), now.value(&params.damping));
+        let mut mass = *state;
+        mass.step(&spring, now.centroid, now.vector(&params.gravity), now.dt_secs);
+        if !mass.is_finite() {
+            return Err(Halt::NotFinite);
+        }
+        *state = mass;
+        Ok(())
+    }
+
+    fn map(&self, _: &Params, _: &Moment<'_>, state: &Mass) -> Option<DAffine3> {
+        Some(DAffine3::from_translation(stretch(state)))
+    }
+
+    fn deform(
         &self,
-        memory: &mut Memory,
-        moment: &Moment<'_>,
-        dt_secs: f64,
-        carried: &mut Carried,
-    ) {
-        let at = |value: &Value| value.at(moment.secs, moment.tracks);
-        let spring = Spring::from_frequency(at(&self.frequency), at(&self.damping));
-        let gravity = Value::at3(&self.gravity, moment.secs, moment.tracks);
-        memory.0.step(&spring, carried.centroid, gravity.into(), dt_secs);
-        carried.by(DAffine3::from_translation(memory.stretch()));
+        _: &Params,
+        now: &Moment<'_>,
+        state: &Mass,
+        shape: &mut Shape,
+        _: &mut Report,
+    ) -> Result<(), Halt> {
+        let stretch = stretch(state);
+        now.run.for_each(&mut shape.positions, |_, x| *x = (x.as_dvec3() + stretch).as_vec3());
+        Ok(())
     }
 }
 
-impl Memory {
-    /// How far the body is off its primary motion.
-    #[must_use]
-    pub fn stretch(&self) -> DVec3 {
-        self.0.position - self.0.anchor
-    }
-
-    pub(super) fn is_finite(&self) -> bool {
-        self.0.is_finite()
-    }
-
-    pub(super) fn deform(&self, positions: &mut [Vec3], run: &Run<'_>) {
-        let stretch = self.stretch();
-        run.for_each(positions, |_, x| *x = (x.as_dvec3() + stretch).as_vec3());
-    }
+/// How far the body is off its primary motion.
+fn stretch(mass: &Mass) -> DVec3 {
+    mass.position - mass.anchor
 }
