@@ -25,23 +25,32 @@ impl Bins {
         let finite = |b: &&Box3| b.as_flattened().iter().all(|x| x.is_finite());
         let mut low = [f64::INFINITY; 3];
         let mut high = [f64::NEG_INFINITY; 3];
+        let mut extents = [0.0; 3];
+        let mut finite_boxes = 0.0;
         for b in boxes.iter().filter(finite) {
+            finite_boxes += 1.0;
             for a in 0..3 {
                 low[a] = low[a].min(b[0][a]);
                 high[a] = high[a].max(b[1][a]);
+                extents[a] += b[1][a] - b[0][a];
             }
         }
         let size = [0, 1, 2].map(|a| (high[a] - low[a]).max(0.0));
         let most = size.iter().fold(0.0_f64, |m, &s| m.max(s));
+        // In boxes, not in lengths: an ocean is degrees wide and metres deep.
+        let boxes_along = [0, 1, 2].map(|a| {
+            let typical = extents[a] / finite_boxes;
+            if typical > 0.0 { size[a] / typical } else { 1.0 }
+        });
         let mut wanted = (boxes.len() as f64).clamp(1.0, MOST_BINS);
         loop {
             // Flat directions have one bin; the others share the number in proportion.
             let wide: Vec<usize> = (0..3).filter(|&a| size[a] > 1e-6 * most).collect();
-            let volume: f64 = wide.iter().map(|&a| size[a]).product();
+            let volume: f64 = wide.iter().map(|&a| boxes_along[a]).product();
             let edge = (volume / wanted).powf(1.0 / wide.len().max(1) as f64);
             let count = [0, 1, 2].map(|a| {
                 if wide.contains(&a) {
-                    (size[a] / edge).ceil().clamp(1.0, 4096.0) as usize
+                    (boxes_along[a] / edge).ceil().clamp(1.0, 4096.0) as usize
                 } else {
                     1
                 }
@@ -118,6 +127,25 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bins as long as they are deep put all of an ocean into a few: places on land took seconds to be found nowhere.
+    #[test]
+    fn degrees_and_metres_share_bins_by_their_boxes() {
+        let box_at = |i: u32| {
+            let [x, y, z] = [i % 30, i / 30 % 20, i / 600].map(f64::from);
+            [
+                [0.05 * x, 0.05 * y, -100.0 * z - 100.0],
+                [0.05 * x + 0.05, 0.05 * y + 0.05, -100.0 * z],
+            ]
+        };
+        let boxes: Vec<Box3> = (0..30 * 20 * 35).map(box_at).collect();
+        let bins = Bins::new(&boxes);
+        let most = (0..1000).map(|k| {
+            let share = |by: f64| (f64::from(k) * by).fract();
+            bins.at([1.5 * share(0.754_877), share(0.569_84), -3500.0 * share(0.618_034)]).len()
+        });
+        assert!(most.max() < Some(30), "few boxes a bin");
+    }
 
     #[test]
     fn every_box_is_found_where_it_is() {

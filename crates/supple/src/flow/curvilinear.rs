@@ -243,7 +243,16 @@ impl Lattice {
         let from = |cell: u32| Spot { cell: self.cell(cell as usize), at: centre };
         let near = hint.min(self.cell_count() as u32 - 1);
         self.walk(place, from(near)).or_else(|| {
-            self.bins.at(place.to_array()).iter().find_map(|&cell| self.walk(place, from(cell)))
+            // A walk that finds nothing is long: only from cells around whose corners the place may be.
+            let holds = |cell: &&u32| {
+                let [low, high] = self.box_of(**cell as usize);
+                (0..3).all(|a| {
+                    let slack = 1e-3 * (high[a] - low[a]);
+                    place[a] >= low[a] - slack && place[a] <= high[a] + slack
+                })
+            };
+            let near = self.bins.at(place.to_array()).iter().filter(holds);
+            near.copied().find_map(|cell| self.walk(place, from(cell)))
         })
     }
 }

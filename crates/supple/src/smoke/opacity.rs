@@ -217,24 +217,61 @@ impl WithSimd for Task<'_> {
     fn with_simd<S: Simd>(self, _: S) {
         let Self { sheet, opacity, k, first, fade, values } = self;
         let rows = sheet.rows;
-        let mut before = Strip::new(rows);
-        let mut after = Strip::new(rows);
-        let everywhere = vec![1.0; rows - 1];
-        let joined = if sheet.joined.is_empty() { &everywhere } else { &sheet.joined };
+        let count = sheet.life.len();
+        let [mut last, mut here, mut next] =
+            [Padded::new(rows), Padded::new(rows), Padded::new(rows)];
+        let [mut before, mut after] = [Strip::new(rows), Strip::new(rows)];
+        let mut joined = padded(rows);
+        match &sheet.joined[..] {
+            [] => joined[1..rows].fill(1.0),
+            some => joined[1..rows].copy_from_slice(&some[..rows - 1]),
+        }
+        here.take(sheet, first);
         if first > 0 {
-            strip(sheet, joined, first - 1, &mut before);
+            last.take(sheet, first - 1);
+            strip(sheet, &joined, first - 1, [&last, &here], &mut before);
         }
         let mut vertex = Gathered::new(rows);
         for (i, block) in values.chunks_exact_mut(rows * CHANNELS).enumerate() {
             let column = first + i;
-            after.clear();
-            if column + 1 < sheet.life.len() {
-                strip(sheet, joined, column, &mut after);
+            if column + 1 < count {
+                next.take(sheet, column + 1);
+                strip(sheet, &joined, column, [&here, &next], &mut after);
+            } else {
+                after.clear();
             }
             vertex.gather(&before, &after);
-            vertex.bend(sheet, column, &before, &after);
+            vertex.bend([&last, &here, &next], &before, &after);
             vertex.finish(opacity, k, fade[column], block);
             std::mem::swap(&mut before, &mut after);
+            std::mem::swap(&mut last, &mut here);
+            std::mem::swap(&mut here, &mut next);
+        }
+    }
+}
+
+/// Vertices that are worked on at a time.
+const WIDTH: usize = 16;
+
+/// Numbers of a column, the first at 1, with room on both sides: whole pieces can be read beyond its ends.
+fn padded(rows: usize) -> Vec<f32> {
+    vec![0.0; rows.next_multiple_of(WIDTH) + WIDTH + 2]
+}
+
+/// One column of a sheet: x, y, z, alive; the first row at 1.
+struct Padded([Vec<f32>; 4]);
+
+impl Padded {
+    fn new(rows: usize) -> Self {
+        Self([padded(rows), padded(rows), padded(rows), padded(rows)])
+    }
+
+    #[inline(always)]
+    fn take(&mut self, sheet: &Sheet, column: usize) {
+        let rows = sheet.rows;
+        let block = &sheet.columns[4 * rows * column..4 * rows * (column + 1)];
+        for (list, own) in self.0.iter_mut().zip(block.chunks_exact(rows)) {
+            list[1..=rows].copy_from_slice(own);
         }
     }
 }
@@ -256,12 +293,14 @@ struct Strip {
 }
 
 impl Strip {
-    #[inline(always)]
     fn new(rows: usize) -> Self {
-        let of = |value: f32| vec![value; rows + 1];
-        let pair = |value: f32| [of(value), of(value)];
-        let triple = || [of(0.0), of(0.0), of(0.0)];
-        Self { normal: [triple(), triple()], area: pair(0.0), shape: pair(NONE), there: pair(0.0) }
+        let of = || padded(rows);
+        let pair = || [of(), of()];
+        let triple = || [of(), of(), of()];
+        let mut strip =
+            Self { normal: [triple(), triple()], area: pair(), shape: pair(), there: pair() };
+        strip.clear();
+        strip
     }
 
     #[inline(always)]
@@ -277,48 +316,34 @@ impl Strip {
     }
 }
 
-/// One column of a sheet: x, y, z, alive.
-#[inline(always)]
-fn column_of(sheet: &Sheet, column: usize) -> [&[f32]; 4] {
-    let rows = sheet.rows;
-    let block = &sheet.columns[4 * rows * column..4 * rows * (column + 1)];
-    let (x, rest) = block.split_at(rows);
-    let (y, rest) = rest.split_at(rows);
-    let (z, alive) = rest.split_at(rows);
-    [x, y, z, alive]
-}
-
 /// The triangles between a column and the next newer one.
 #[inline(always)]
-fn strip(sheet: &Sheet, joined: &[f32], column: usize, into: &mut Strip) {
+fn strip(sheet: &Sheet, joined: &[f32], column: usize, [a, b]: [&Padded; 2], into: &mut Strip) {
     let is_last = column + 2 == sheet.life.len();
     let first = if column == 0 { sheet.end_strips[0] } else { 1.0 };
     let share = if is_last { sheet.end_strips[1] * first } else { first };
     let smoke = 1.0 / (share * share).max(1e-12);
     // While it grows, its shape says nothing.
     let shape_counts = if share > 0.999_999 { 1.0 } else { 0.0 };
-    let (a, b) = (column_of(sheet, column), column_of(sheet, column + 1));
     let n = sheet.rows - 1;
-    let joined = &joined[..n];
-    triangles([&a, &a, &b], [0, 1, 0], joined, [smoke, shape_counts], into, 0);
-    triangles([&b, &a, &b], [0, 1, 1], joined, [smoke, shape_counts], into, 1);
+    triangles([a, a, b], [0, 1, 0], (joined, n), [smoke, shape_counts], into, 0);
+    triangles([b, a, b], [0, 1, 1], (joined, n), [smoke, shape_counts], into, 1);
 }
 
-/// One triangle of each cell: corners from three columns, each at the cell's row or the next.
+/// One triangle of each cell: corners from three columns, each at the cell's row or the next. Beyond the last cell nothing
+/// is joined.
 #[inline(always)]
 fn triangles(
-    corners: [&[&[f32]; 4]; 3],
+    [p, q, r]: [&Padded; 3],
     row: [usize; 3],
-    joined: &[f32],
+    (joined, n): (&[f32], usize),
     [smoke, shape_counts]: [f32; 2],
     into: &mut Strip,
     side: usize,
 ) {
-    let n = joined.len();
-    let [p, q, r] = corners;
     let [nx, ny, nz] = &mut into.normal[side];
-    let mut j = 0;
-    while j < n {
+    let mut j = 1;
+    while j <= n {
         // Written out: what a closure maps is not compiled for wide registers.
         let [px, py, pz, pw] = load_four(p, row[0] + j);
         let [qx, qy, qz, qw] = load_four(q, row[1] + j);
@@ -348,50 +373,61 @@ fn triangles(
             shape[k] = if alive * shape_counts > 0.0 { quality } else { NONE };
             there[k] = alive;
         }
-        store(&mut nx[1..=n], j, &normal[0]);
-        store(&mut ny[1..=n], j, &normal[1]);
-        store(&mut nz[1..=n], j, &normal[2]);
-        store(&mut into.area[side][1..=n], j, &area);
-        store(&mut into.shape[side][1..=n], j, &shape);
-        store(&mut into.there[side][1..=n], j, &there);
+        store(nx, j, &normal[0]);
+        store(ny, j, &normal[1]);
+        store(nz, j, &normal[2]);
+        store(&mut into.area[side], j, &area);
+        store(&mut into.shape[side], j, &shape);
+        store(&mut into.there[side], j, &there);
         j += WIDTH;
     }
 }
 
-/// Vertices that are worked on at a time.
-const WIDTH: usize = 16;
-
-/// Some numbers of a list; zeros beyond its end.
+/// Some numbers of a list that has as many.
 #[inline(always)]
 fn load(list: &[f32], at: usize) -> [f32; WIDTH] {
-    let rest = &list[at.min(list.len())..];
-    if let Some(whole) = rest.first_chunk() {
-        return *whole;
-    }
     let mut numbers = [0.0; WIDTH];
-    for (number, x) in numbers.iter_mut().zip(rest) {
-        *number = *x;
-    }
+    numbers.copy_from_slice(&list[at..at + WIDTH]);
     numbers
 }
 
 /// The same of four lists.
 #[inline(always)]
-fn load_four(lists: &[&[f32]; 4], at: usize) -> [[f32; WIDTH]; 4] {
-    [load(lists[0], at), load(lists[1], at), load(lists[2], at), load(lists[3], at)]
+fn load_four(column: &Padded, at: usize) -> [[f32; WIDTH]; 4] {
+    let [x, y, z, alive] = &column.0;
+    [load(x, at), load(y, at), load(z, at), load(alive, at)]
 }
 
-/// Numbers into a list, as far as it goes.
+/// Places alone.
+#[inline(always)]
+fn load_three(column: &Padded, at: usize) -> [[f32; WIDTH]; 3] {
+    let [x, y, z, _] = &column.0;
+    [load(x, at), load(y, at), load(z, at)]
+}
+
+/// The square of `n · e / |e|` of edges, where one of two triangles is there and it is larger.
+#[inline(always)]
+fn edge(
+    from: &[[f32; WIDTH]; 3],
+    to: &[[f32; WIDTH]; 3],
+    n: &[[f32; WIDTH]; 3],
+    there: [&[f32; WIDTH]; 2],
+    most: &mut [f32; WIDTH],
+) {
+    for k in 0..WIDTH {
+        let [ex, ey, ez] = [to[0][k] - from[0][k], to[1][k] - from[1][k], to[2][k] - from[2][k]];
+        let along = n[0][k] * ex + n[1][k] * ey + n[2][k] * ez;
+        let length = ex * ex + ey * ey + ez * ez;
+        let is_there = if there[0][k] + there[1][k] > 0.0 { 1.0 } else { 0.0 };
+        let square = is_there * along * along / (length + f32::MIN_POSITIVE);
+        most[k] = if square > most[k] { square } else { most[k] };
+    }
+}
+
+/// Numbers into a list.
 #[inline(always)]
 fn store(list: &mut [f32], at: usize, numbers: &[f32; WIDTH]) {
-    let rest = &mut list[at..];
-    if let Some(whole) = rest.first_chunk_mut() {
-        *whole = *numbers;
-        return;
-    }
-    for (x, number) in rest.iter_mut().zip(numbers) {
-        *x = *number;
-    }
+    list[at..at + WIDTH].copy_from_slice(numbers);
 }
 
 /// One column's vertices: what their triangles say.
@@ -405,9 +441,8 @@ struct Gathered {
 }
 
 impl Gathered {
-    #[inline(always)]
     fn new(rows: usize) -> Self {
-        let of = || vec![0.0; rows];
+        let of = || vec![0.0; rows.next_multiple_of(WIDTH)];
         Self { normal: [of(), of(), of()], area: of(), shape: of(), there: of(), bend: of() }
     }
 
@@ -415,75 +450,40 @@ impl Gathered {
     /// the cell before; of the newer's, both of its own and the second of the cell before.
     #[inline(always)]
     fn gather(&mut self, before: &Strip, after: &Strip) {
-        let rows = self.area.len();
         for c in 0..3 {
-            let sum = &mut self.normal[c][..rows];
-            let a0 = &after.normal[0][c][..=rows];
-            let a1 = &after.normal[1][c][..=rows];
-            let b0 = &before.normal[0][c][..=rows];
-            let b1 = &before.normal[1][c][..=rows];
-            for j in 0..rows {
-                sum[j] = (a0[j] + a0[j + 1] + a1[j]) + (b0[j + 1] + b1[j] + b1[j + 1]);
-            }
+            let older: [&[f32]; 2] = [&before.normal[0][c], &before.normal[1][c]];
+            let newer: [&[f32]; 2] = [&after.normal[0][c], &after.normal[1][c]];
+            fold(&mut self.normal[c], older, newer, |a, b| a + b);
         }
-        fold(&mut self.area, &before.area, &after.area, |a, b| if a > b { a } else { b });
-        fold(&mut self.shape, &before.shape, &after.shape, |a, b| if a < b { a } else { b });
-        fold(&mut self.there, &before.there, &after.there, |a, b| if a > b { a } else { b });
+        let (b, a) = (before, after);
+        let larger = |a, b| if a > b { a } else { b };
+        fold(&mut self.area, both(&b.area), both(&a.area), larger);
+        fold(&mut self.shape, both(&b.shape), both(&a.shape), |a, b| if a < b { a } else { b });
+        fold(&mut self.there, both(&b.there), both(&a.there), larger);
     }
 
-    /// (7.7) over the edges at each vertex that have a triangle.
+    /// (7.7) over the edges at each vertex that have a triangle: up and down the column, to the next one at the same
+    /// row and the one below, to the last one at the same row and the one above. All in one pass: the columns are read
+    /// once, and the largest stays in registers. Where there is no other column there is no triangle either.
     #[inline(always)]
-    fn bend(&mut self, sheet: &Sheet, column: usize, before: &Strip, after: &Strip) {
-        let rows = sheet.rows;
-        self.bend.fill(0.0);
-        let here = column_of(sheet, column);
-        let n = rows - 1;
-        // Along the column, up and down: the first triangle of the next strip, the second of the last.
-        let sides = [&after.there[0][1..], &before.there[1][1..]];
-        self.edges(here, here, [0, 1], n, sides);
-        self.edges(here, here, [1, 0], n, sides);
-        if column + 1 < sheet.life.len() {
-            let next = column_of(sheet, column + 1);
-            let [first, second] = [&after.there[0][1..], &after.there[1][..]];
-            self.edges(here, next, [0, 0], rows, [first, second]);
-            self.edges(here, next, [1, 0], n, [first, &second[1..]]);
-        }
-        if column > 0 {
-            let last = column_of(sheet, column - 1);
-            let [first, second] = [&before.there[0][1..], &before.there[1][..]];
-            self.edges(here, last, [0, 0], rows, [first, second]);
-            self.edges(here, last, [0, 1], n, [first, &second[1..]]);
-        }
-    }
-
-    /// `n` edges from vertices of this column to those of another, each from some row on; an edge is there if one of
-    /// two triangles is.
-    #[inline(always)]
-    fn edges(
-        &mut self,
-        from: [&[f32]; 4],
-        to: [&[f32]; 4],
-        [i, k]: [usize; 2],
-        n: usize,
-        there: [&[f32]; 2],
-    ) {
+    fn bend(&mut self, [last, here, next]: [&Padded; 3], before: &Strip, after: &Strip) {
+        let [nx, ny, nz] = &self.normal;
         let mut j = 0;
-        while j < n {
-            let (ax, ay, az) = (load(from[0], i + j), load(from[1], i + j), load(from[2], i + j));
-            let (bx, by, bz) = (load(to[0], k + j), load(to[1], k + j), load(to[2], k + j));
-            let [nx, ny, nz] = &self.normal;
-            let (nx, ny, nz) = (load(nx, i + j), load(ny, i + j), load(nz, i + j));
-            let (t0, t1) = (load(&there[0][..n], j), load(&there[1][..n], j));
-            let mut bend = load(&self.bend[i..i + n], j);
-            for k in 0..WIDTH {
-                let [ex, ey, ez] = [bx[k] - ax[k], by[k] - ay[k], bz[k] - az[k]];
-                let along = nx[k] * ex + ny[k] * ey + nz[k] * ez;
-                let length = ex * ex + ey * ey + ez * ez;
-                let is_there = if t0[k] + t1[k] > 0.0 { 1.0 } else { 0.0 };
-                let square = is_there * along * along / (length + f32::MIN_POSITIVE);
-                bend[k] = if square > bend[k] { square } else { bend[k] };
-            }
-            store(&mut self.bend[i..i + n], j, &bend);
+        while j < self.bend.len() {
+            let at = load_three(here, j + 1);
+            let n = [load(nx, j), load(ny, j), load(nz, j)];
+            let (a0, a0_up) = (load(&after.there[0], j), load(&after.there[0], j + 1));
+            let a1 = load(&after.there[1], j);
+            let b0_up = load(&before.there[0], j + 1);
+            let (b1, b1_up) = (load(&before.there[1], j), load(&before.there[1], j + 1));
+            let mut most = [0.0; WIDTH];
+            edge(&at, &load_three(here, j + 2), &n, [&a0_up, &b1_up], &mut most);
+            edge(&at, &load_three(here, j), &n, [&a0, &b1], &mut most);
+            edge(&at, &load_three(next, j + 1), &n, [&a0_up, &a1], &mut most);
+            edge(&at, &load_three(next, j), &n, [&a0, &a1], &mut most);
+            edge(&at, &load_three(last, j + 1), &n, [&b0_up, &b1], &mut most);
+            edge(&at, &load_three(last, j + 2), &n, [&b0_up, &b1_up], &mut most);
+            store(&mut self.bend, j, &most);
             j += WIDTH;
         }
     }
@@ -491,7 +491,7 @@ impl Gathered {
     /// The terms, from what was gathered.
     #[inline(always)]
     fn finish(&self, opacity: &Opacity, k: f32, fade: f32, block: &mut [f32]) {
-        let rows = self.area.len();
+        let rows = block.len() / CHANNELS;
         let (nx, block) = block.split_at_mut(rows);
         let (ny, block) = block.split_at_mut(rows);
         let (nz, block) = block.split_at_mut(rows);
@@ -526,22 +526,33 @@ impl Gathered {
     }
 }
 
-/// The first of a vertex' triangles by some order.
+/// Of both triangles of the cells.
+#[inline(always)]
+fn both([first, second]: &[Vec<f32>; 2]) -> [&[f32]; 2] {
+    [first, second]
+}
+
+/// What a vertex' triangles have together.
 #[inline(always)]
 fn fold(
     out: &mut [f32],
-    before: &[Vec<f32>; 2],
-    after: &[Vec<f32>; 2],
-    first: impl Fn(f32, f32) -> f32,
+    before: [&[f32]; 2],
+    after: [&[f32]; 2],
+    together: impl Fn(f32, f32) -> f32,
 ) {
-    let rows = out.len();
-    let out = &mut out[..rows];
-    let (a0, a1) = (&after[0][..=rows], &after[1][..=rows]);
-    let (b0, b1) = (&before[0][..=rows], &before[1][..=rows]);
-    for j in 0..rows {
-        let newer = first(first(a0[j], a0[j + 1]), a1[j]);
-        let older = first(first(b0[j + 1], b1[j]), b1[j + 1]);
-        out[j] = first(newer, older);
+    let mut j = 0;
+    while j < out.len() {
+        let (a0, a0_up, a1) = (load(after[0], j), load(after[0], j + 1), load(after[1], j));
+        let (b0_up, b1, b1_up) =
+            (load(before[0], j + 1), load(before[1], j), load(before[1], j + 1));
+        let mut found = [0.0; WIDTH];
+        for k in 0..WIDTH {
+            let newer = together(together(a0[k], a0_up[k]), a1[k]);
+            let older = together(together(b0_up[k], b1[k]), b1_up[k]);
+            found[k] = together(newer, older);
+        }
+        store(out, j, &found);
+        j += WIDTH;
     }
 }
 
