@@ -74,7 +74,7 @@ def worms():
     friction = "{ forward = 0.2, backward = 1, sideways = 0.6 }"
     text = "# 101 worms crawl over and past each other on a tray (Fig. 10). Written by scripts/crowds.py.\n"
     text += 'supple = 1\nname = "procdef-worms"\n\n[time]\nend = "10 s"\nfps = 24\n\n'
-    text += "[camera]\neye = [3.4, 3.6, 4.4]\ntarget = [0, 0, 0.2]\n\n"
+    text += "[camera]\neye = [3.6, 4.6, 5.2]\ntarget = [0, -0.1, 0.2]\n\n"
     for name, places, cycle in [("lower", layers[0], 1.0), ("upper", layers[1], 1.1)]:
         one = dict(name=name, copies=copies(places), friction=friction, cycle=cycle, speed=round(1 / cycle, 4))
         text += WORM.format(**one)
@@ -133,7 +133,7 @@ def jellyfishes():
     groups[0].append(placement([0, 0, 0], [0, 0, 0]))
     text = "# 31 jellyfish swim into each other (Fig. 10). Written by scripts/crowds.py.\n"
     text += 'supple = 1\nname = "procdef-jellyfishes"\n\n[time]\nend = "10 s"\nfps = 24\n\n'
-    text += "[camera]\neye = [0, 1.6, 6.2]\ntarget = [0, 0, 0]\n\n"
+    text += "[camera]\neye = [0, 1.8, 7.2]\ntarget = [0, 0, 0]\n\n"
     for name, places, cycle in [("a", groups[0], 1.0), ("b", groups[1], 1.2)]:
         text += JELLYFISH.format(name=name, copies=copies(places), cycle=cycle, speed=round(2 / cycle, 4))
     text += '[output]\nformats = ["glb"]\n'

@@ -2,7 +2,7 @@
 //!
 //! # Method
 //!
-//! Boxes around the bodies are swept along one axis; what overlaps is a pair. A particle `x` of one body within the
+//! Boxes around the bodies are swept along one axis; what overlaps, also in the bodies' own axes, is a pair. A particle `x` of one body within the
 //! bounds of the other is carried back to that body's rest shape by the map `x = (1 + M) x⁰ + t` of its nearest
 //! particle `r`. With the distance `φ(x⁰) < 0` and `g = (1 + M)⁻ᵀ ∇φ`, the depth is `−φ/|g|` and the way out `n = g/|g|`:
 //! exact where the map is affine and the surface flat.
@@ -27,6 +27,9 @@ const LEAST_GRADIENT: f32 = 0.1;
 /// No push of a pass is longer than this share of the smaller body: a body that begins inside another comes out over
 /// some ticks.
 const LONGEST_PUSH: f32 = 0.05;
+
+/// How far a bent skin may stand out beyond the box around its particles, as a share of the body's size.
+const BULGE: f32 = 0.01;
 
 /// Below this determinant a map has no inverse: the body is flat there.
 const FLAT: f32 = 1e-4;
@@ -103,22 +106,58 @@ pub(super) fn pairs(parties: &mut [Party<'_>], run: &Run<'_>) -> Vec<Pair> {
     found.sort_unstable();
     let enters = |&(_, b): &(usize, usize)| parties[b].lent.interior.field.is_some();
     found.retain(enters);
-    found.into_iter().filter_map(|(a, b)| pair(parties, (a, b), posed[b].as_ref()?)).collect()
+    let both = |a: usize, b: usize| Some((posed[a].as_ref()?, posed[b].as_ref()?));
+    found.into_iter().filter_map(|(a, b)| pair(parties, (a, b), both(a, b)?)).collect()
 }
 
-fn pair(parties: &[Party<'_>], (a, b): (usize, usize), inside: &Posed) -> Option<Pair> {
+fn pair(
+    parties: &[Party<'_>],
+    (a, b): (usize, usize),
+    (points, inside): (&Posed, &Posed),
+) -> Option<Pair> {
     let (first, second) = (&*parties[a].lent, &*parties[b].lent);
     let back: DQuat = second.space.rotation.conjugate();
     let turn = Mat3::from_quat((back * first.space.rotation).as_quat());
     let shift = (back * (first.space.translation - second.space.translation)).as_vec3();
     let longest = LONGEST_PUSH * first.particles.size.min(second.particles.size);
     let pair = Pair { point: a, inside: b, turn, shift, around: inside.around, longest };
-    (shift.is_finite() && longest > 0.0).then_some(pair)
+    let is_near = shift.is_finite() && !are_apart((&points.around, &inside.around), &turn, shift);
+    (is_near && longest > 0.0).then_some(pair)
+}
+
+/// Whether some plane parts two boxes, the first turned and moved into the space of the second: along one of their
+/// edges, or across one of each (the separating axes of two boxes).
+fn are_apart((first, second): (&Bounds, &Bounds), turn: &Mat3, shift: Vec3) -> bool {
+    let (a, b) = (0.5 * first.size(), 0.5 * second.size());
+    let way = *turn * first.center() + shift - second.center();
+    let own = [turn.x_axis, turn.y_axis, turn.z_axis];
+    // Rounding must not make a plane of edges that are parallel.
+    let size = own.map(|e| e.abs() + 1e-6);
+    for k in 0..3 {
+        let reach = a.x * size[0][k] + a.y * size[1][k] + a.z * size[2][k];
+        if way[k].abs() > b[k] + reach || way.dot(own[k]).abs() > a[k] + b.dot(size[k]) {
+            return true;
+        }
+    }
+    for i in 0..3 {
+        let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
+        for j in 0..3 {
+            let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+            // Along own[i] × e_j.
+            let parted = way[j2] * own[i][j1] - way[j1] * own[i][j2];
+            let reach = a[i1] * size[i2][j] + a[i2] * size[i1][j];
+            let other = b[j1] * size[i][j2] + b[j2] * size[i][j1];
+            if parted.abs() > reach + other {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// The box around a body in the world and in its own space; `None` for one that is nowhere.
 fn posed(lent: &Lent) -> Option<Posed> {
-    let around = Bounds::of(&lent.particles.places)?;
+    let around = Bounds::of(&lent.particles.places)?.grown(BULGE * lent.particles.size);
     let (center, half) = (around.center(), 0.5 * around.size());
     let middle = lent.space.point(center).as_vec3();
     let m = Mat3::from_quat(lent.space.rotation.as_quat());
@@ -137,9 +176,10 @@ pub(super) fn part(parties: &mut [Party<'_>], pairs: &[Pair], run: &Run<'_>) {
     let (tasks, lents) = (pairs.len().div_ceil(PAIRS_A_TASK), &*parties);
     let found: Vec<Vec<Found>> = run.map_tasks(tasks, |t| {
         let range = t * PAIRS_A_TASK..((t + 1) * PAIRS_A_TASK).min(pairs.len());
-        let mut found = Vec::new();
+        let (mut found, mut sides) = (Vec::new(), Vec::new());
         for k in range {
-            Arch::new().dispatch(Search { parties: lents, pairs, pair: k, found: &mut found });
+            let (found, sides) = (&mut found, &mut sides);
+            Arch::new().dispatch(Search { parties: lents, pairs, pair: k, found, sides });
         }
         found
     });
@@ -188,6 +228,8 @@ struct Search<'a> {
     pairs: &'a [Pair],
     pair: usize,
     found: &'a mut Vec<Found>,
+    /// Memory: which faces of the second body's box each particle is beyond.
+    sides: &'a mut Vec<u8>,
 }
 
 impl WithSimd for Search<'_> {
@@ -197,16 +239,36 @@ impl WithSimd for Search<'_> {
     fn with_simd<S: Simd>(self, _: S) {
         let pair = &self.pairs[self.pair];
         let (points, inside) = (&*self.parties[pair.point].lent, &*self.parties[pair.inside].lent);
+        self.sides.clear();
+        self.sides.extend((0..points.len()).map(|p| pair.sides(points.place(p))));
+        // What is beyond one face with all its particles has nothing in the box.
+        if self.sides.iter().fold(u8::MAX, |all, s| all & s) != 0 {
+            return;
+        }
         for p in 0..points.len() {
-            let of = Between { of: [p as u32; 2], share: 0.0 };
-            let found = find(pair, points, inside, (of, points.place(p)));
-            self.found.extend(found.map(|f| Found { pair: self.pair as u32, ..f }));
+            if self.sides[p] == 0 {
+                let of = Between { of: [p as u32; 2], share: 0.0, edge: Vec3::ZERO };
+                let found = find(pair, points, inside, (of, points.place(p)));
+                self.found.extend(found.map(|f| Found { pair: self.pair as u32, ..f }));
+            }
         }
         for &of in &*points.particles.between {
-            let [a, b] = of.of.map(|p| points.place(p as usize));
-            let found = find(pair, points, inside, (of, a + of.share * (b - a)));
-            self.found.extend(found.map(|f| Found { pair: self.pair as u32, ..f }));
+            let [i, j] = of.of.map(|p| self.sides[p as usize]);
+            if i & j == 0 {
+                let found = find(pair, points, inside, (of, points.place_between(&of)));
+                self.found.extend(found.map(|f| Found { pair: self.pair as u32, ..f }));
+            }
         }
+    }
+}
+
+impl Pair {
+    /// Which faces of the second body's box a point of the first is beyond, a bit each.
+    #[inline(always)]
+    fn sides(&self, x: Vec3) -> u8 {
+        let y = self.turn * x + self.shift;
+        let (below, above) = (y.cmplt(self.around.min), y.cmpgt(self.around.max));
+        (below.bitmask() | above.bitmask() << 3) as u8
     }
 }
 

@@ -75,13 +75,15 @@ impl Space {
     }
 }
 
-/// A point between two particles.
+/// A point between two particles: on the curve that both maps blend to, as a skin does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Between {
     /// The particles.
     pub of: [u32; 2],
     /// How far it is from the first to the second, in `(0, 1)`.
     pub share: f32,
+    /// From the first to the second, at rest.
+    pub edge: Vec3,
 }
 
 /// The surface of a body.
@@ -203,6 +205,22 @@ impl Lent {
     #[inline(always)]
     fn place(&self, particle: usize) -> Vec3 {
         self.particles.places[particle] + self.pushes[particle]
+    }
+
+    /// Where a point between two particles is now: `x(s) = (1 − s)(A₁ s e + x₁) + s (A₂ (s − 1) e + x₂)`, with the maps
+    /// `A = 1 + M` around both and the edge `e` at rest.
+    #[inline(always)]
+    fn place_between(&self, point: &Between) -> Vec3 {
+        let ([i, j], s) = (point.of.map(|p| p as usize), point.share);
+        let (a, b) = (self.place(i), self.place(j));
+        let straight = a + s * (b - a);
+        let maps = &self.interior.maps;
+        let (Some(m), Some(n)) = (maps.get(i), maps.get(j)) else { return straight };
+        let e = point.edge;
+        let along = |k: usize| {
+            (m[k] - n[k]) * e.x + (m[k + 1] - n[k + 1]) * e.y + (m[k + 2] - n[k + 2]) * e.z
+        };
+        straight + s * (1.0 - s) * Vec3::new(along(0), along(4), along(8))
     }
 
     /// The way forward of a particle along a plane.

@@ -62,7 +62,7 @@ pub(super) fn leave(lent: &mut Lent, obstacles: &[Obstacle<'_>]) {
         for part in obstacle.parts.iter().filter(|part| !part.is_beyond(&near, Vec3::ZERO, 0.0)) {
             let lender = Lender { turn, at, obstacle, part };
             for p in 0..lent.len() {
-                lender.push(lent, &Between { of: [p as u32; 2], share: 0.0 });
+                lender.push(lent, &Between { of: [p as u32; 2], share: 0.0, edge: Vec3::ZERO });
             }
             let between = lent.particles.between.clone();
             between.iter().for_each(|point| lender.push(lent, point));
@@ -83,7 +83,7 @@ impl Lender<'_> {
         let [i, j] = point.of.map(|p| p as usize);
         let weights = [1.0 - point.share, point.share];
         let mix = |a: Vec3, b: Vec3| weights[0] * a + weights[1] * b;
-        let x = mix(lent.place(i), lent.place(j));
+        let x = lent.place_between(point);
         let local = self.obstacle.now.to_local(self.turn * x + self.at);
         let probe = self.part.probe(local, Vec3::ZERO);
         // What is no number is left alone.

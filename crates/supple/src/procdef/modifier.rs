@@ -481,7 +481,7 @@ impl Modifier for Procdef {
         lent.ground = params.ground;
         lent.particles.friction = params.friction;
         body.lend(directions, &state.body, &work, lent);
-        flesh.iter().for_each(|flesh| body.lend_flesh(flesh, &work, lent));
+        flesh.iter().for_each(|flesh| body.lend_flesh(flesh, &state.body, &work, lent));
         true
     }
 

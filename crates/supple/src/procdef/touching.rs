@@ -40,7 +40,8 @@ impl Body {
             let parts = (length / gap).ceil().min(MOST_BETWEEN + 1.0) as u32;
             let of = [a, b].map(|r| self.outside.binary_search(&r).map_or(0, |k| k as u32));
             let share = |k: u32| k as f32 / parts as f32;
-            between.extend((1..parts).map(|k| Between { of, share: share(k) }));
+            let edge = rest[b as usize] - rest[a as usize];
+            between.extend((1..parts).map(|k| Between { of, share: share(k), edge }));
         }
         Some(Flesh { field, between: between.into() })
     }
@@ -68,12 +69,20 @@ impl Body {
     }
 
     /// Lends what others meet, too.
-    pub(super) fn lend_flesh(&self, flesh: &Flesh, work: &Work, lent: &mut Lent) {
+    pub(super) fn lend_flesh(&self, flesh: &Flesh, state: &State, work: &Work, lent: &mut Lent) {
         lent.particles.between.clone_from(&flesh.between);
         lent.interior.field = Some(Arc::clone(&flesh.field));
         let map = |&r: &u32| -> [f32; 12] {
             let row = work.passing.map(&self.regions, r as usize).0;
-            std::array::from_fn(|k| row[k])
+            let mut map: [f32; 12] = std::array::from_fn(|k| row[k]);
+            // Through the vertex itself, as the skin goes: the region's centre lags behind what is pushed.
+            let rest = self.regions.rest[r as usize].as_vec3();
+            let offset = state.offsets[r as usize].to_array();
+            for (k, offset) in offset.into_iter().enumerate() {
+                let row = Vec3::from_slice(&map[4 * k..]);
+                map[4 * k + 3] = offset - row.dot(rest);
+            }
+            map
         };
         lent.interior.maps.extend(self.outside.iter().map(map));
     }
