@@ -57,6 +57,8 @@ pub struct Pull {
     pub vertex: u32,
     /// Where to.
     pub to: DVec3,
+    /// How much of the way there, from where the blend would have it: 1 for all of it.
+    pub amount: f64,
 }
 
 /// What acts on a blend.
@@ -213,7 +215,7 @@ impl Interaction {
         let steps = world.obstacles.iter().map(Obstacle::sub_steps).max().unwrap_or(1);
         for step in 1..=steps {
             let part = step as f64 / steps as f64;
-            let surroundings = Surroundings { solver, frame: &frame, world, part };
+            let surroundings = Surroundings { solver, frame: &frame, free: &x, world, part };
             self.settle(&surroundings, &mut now, &mut report, run)?;
         }
         report.depth_rel_diagonal = world.deepest(solver, &now.x) / solver.diagonal;
@@ -328,11 +330,12 @@ impl Interaction {
                 });
             }
         }
-        self.lay_points(solver, world, now, &old);
+        self.lay_points(at, now, &old);
     }
 
     /// Points that are pulled to; those that stick stay from round to round.
-    fn lay_points(&self, solver: &Solver, world: &World<'_>, now: &mut State, old: &[Term]) {
+    fn lay_points(&self, at: &Surroundings<'_>, now: &mut State, old: &[Term]) {
+        let Surroundings { solver, world, free, .. } = *at;
         let mut pulled = vec![false; now.x.len()];
         for pull in world.pulls {
             let node = solver.body.node_of[pull.vertex as usize];
@@ -346,7 +349,7 @@ impl Interaction {
             now.terms.retain(|t| t.node() != node as usize);
             now.terms.push(Term::Point {
                 node,
-                at: pull.to,
+                at: free[node as usize].lerp(pull.to, pull.amount),
                 kappa: self.kappa,
                 force: known.unwrap_or_default(),
             });
@@ -381,6 +384,8 @@ fn planned(terms: &[Term], nodes: usize) -> Vec<Option<usize>> {
 struct Surroundings<'a> {
     solver: &'a Solver,
     frame: &'a Frame,
+    /// The nodes where nothing touches them.
+    free: &'a [DVec3],
     world: &'a World<'a>,
     /// How far moving obstacles have come.
     part: f64,
