@@ -190,7 +190,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
+/// What the person should know.
+fn warnings(told: &Told) -> Vec<String> {
     let mut warnings = Vec::new();
     let n = &told.network;
     if n.pieces > 1 {
@@ -228,7 +229,12 @@ fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
             told.frames_not_proved, told.frames
         ));
     }
-    shell.warn("blend", &warnings);
+    warnings
+}
+
+fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
+    shell.warn("blend", &warnings(told));
+    let n = &told.network;
     if shell.options().json {
         return shell.print_json(told);
     }
