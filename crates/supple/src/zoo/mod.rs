@@ -109,9 +109,10 @@ fn listed() -> String {
     names().iter().map(|e| e.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Models with morph targets that [`build`] makes of others: a face, and creatures bent by 110° and twisted by 60°.
+/// Models with morph targets that [`build`] makes of others: a bar with a stiff half, a face, and creatures bent by 110° and
+/// twisted by 60°.
 #[must_use]
-pub fn morph_names() -> [&'static str; 5] {
+pub fn morph_names() -> [&'static str; 6] {
     morphs::MODELS.map(|(name, ..)| name)
 }
 
@@ -202,7 +203,7 @@ fn morphing(
 ) -> Result<Asset, Error> {
     let triangles = size.triangles.unwrap_or(default_triangles);
     let mut made = build(of, &Size { triangles: Some(triangles) }, run)?;
-    let (mesh, clips) = morphs::build(name, made.meshes.swap_remove(0));
+    let (mesh, clips) = morphs::build(name, made.meshes.swap_remove(0), made.clips);
     Ok(finished(name, mesh, clips))
 }
 

@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 
 use super::simple;
 use crate::Asset;
-use crate::mesh::{MorphTarget, TriMesh, Values};
+use crate::mesh::{MorphTarget, TriMesh};
 use crate::rig::{Channel, Clip, Interpolation, Track};
 
 /// Where the bar begins, and how long it is.
@@ -17,14 +17,8 @@ const LENGTH: f64 = 6.0;
 const CURL: f64 = 150.0;
 const WRING: f64 = 180.0;
 
-/// What is painted on its right half; one elsewhere.
-const STIFF: f32 = 100.0;
-
 pub(super) fn build(triangles: usize) -> Option<(TriMesh, Asset)> {
     let mut mesh = simple::build("bar", triangles)?;
-    // The right half, for springs that are a hundred times as stiff there.
-    let stiff = mesh.positions.iter().map(|p| if p.x > 0.0 { STIFF } else { 1.0 }).collect();
-    mesh.attributes.set("stiff", Values::Scalar(stiff));
     mesh.morphs = vec![target("curl", &mesh, curled), target("wring", &mesh, wrung)];
     // The node comes after those of a rig, of which there are none.
     let channel = |name: &str, times: Vec<f32>, weights: Vec<f32>| Clip {

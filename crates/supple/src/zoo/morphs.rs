@@ -8,13 +8,18 @@ use crate::mesh::{MorphTarget, TriMesh, Values};
 use crate::rig::{Channel, Clip, Interpolation, Track};
 
 /// The models, what each is made from, and how many triangles it has unless told otherwise.
-pub(super) const MODELS: [(&str, &str, usize); 5] = [
+pub(super) const MODELS: [(&str, &str, usize); 6] = [
+    (STIFF_BAR, "morph-bar", 3328),
     ("morph-face", "head", 12_000),
     ("morph-boxer", "boxer", 15_596),
     ("morph-camel", "camel", 19_536),
     ("morph-cow", "cow", 5804),
     ("morph-hand", "hand", 9000),
 ];
+
+/// The bar with its right half painted `stiff`, for springs that are a hundred times as stiff there; one elsewhere.
+const STIFF_BAR: &str = "morph-stiff-bar";
+const STIFF: f32 = 100.0;
 
 /// How far creatures are bent and twisted along their longest side, in degrees.
 const BEND: f64 = 110.0;
@@ -29,9 +34,14 @@ const CORNER: DVec3 = DVec3::new(0.026, 0.14, 0.09);
 const REACH: f64 = 0.018;
 const SMILE: DVec3 = DVec3::new(0.008, 0.008, -0.004);
 
-/// A creature without its bones, with its targets and a clip.
-pub(super) fn build(name: &str, mut mesh: TriMesh) -> (TriMesh, Asset) {
+/// A creature without its bones, with its targets and a clip; of the bar its own.
+pub(super) fn build(name: &str, mut mesh: TriMesh, clips: Vec<Clip>) -> (TriMesh, Asset) {
     mesh.skin_weights = None;
+    if name == STIFF_BAR {
+        let stiff = mesh.positions.iter().map(|p| if p.x > 0.0 { STIFF } else { 1.0 }).collect();
+        mesh.attributes.set("stiff", Values::Scalar(stiff));
+        return (mesh, Asset { clips, ..Asset::default() });
+    }
     if name == "morph-face" {
         mesh = front(&mesh);
         mesh.morphs = vec![target("jawOpen", &mesh, &opened), target("smile", &mesh, &smiling)];
