@@ -36,6 +36,9 @@ const ROUNDS: usize = 24;
 /// Nodes that are held about the centre where nothing else is.
 const GRIP: usize = 12;
 
+/// Rounds whose movement is remembered within a solve.
+const SOFT: usize = 3;
+
 /// Below this part of the diagonal friction gives way smoothly.
 const SLIP: f64 = 1e-3;
 
@@ -237,9 +240,12 @@ impl Interaction {
     ) -> Result<(), Error> {
         let Surroundings { solver, frame, .. } = *at;
         let tolerance = solver.params.tolerance_rel_diagonal * solver.diagonal;
+        // What the rounds moved lies where the body is soft.
+        let mut soft: Vec<Vec<DVec3>> = Vec::new();
         for round in 0..ROUNDS {
             self.lay(at, now, round);
             let problem = Problem {
+                soft: &soft,
                 is_held: &self.is_held,
                 free_piece: &self.free_piece,
                 free_pieces: 0,
@@ -257,12 +263,10 @@ impl Interaction {
             report.rounds += 1;
             let x = &now.x;
             let missed = now.terms.iter_mut().map(|t| t.learn(x)).fold(0.0, f64::max);
-            let moved = x
-                .iter()
-                .zip(&before)
-                .map(|(a, b)| (*a - *b).length_squared())
-                .fold(0.0, f64::max)
-                .sqrt();
+            let ways: Vec<DVec3> = x.iter().zip(&before).map(|(a, b)| *a - *b).collect();
+            let moved = ways.iter().map(|way| way.length_squared()).fold(0.0, f64::max).sqrt();
+            soft.insert(0, ways);
+            soft.truncate(SOFT);
             if round > 0
                 && missed <= tolerance
                 && moved <= 2.0 * tolerance

@@ -41,6 +41,9 @@ const SAME: f64 = 1e-13;
 /// A soft direction that keeps less of its curvature than this beside the others is one of them.
 const DEPENDENT: f64 = 1e-3;
 
+/// Steps of a solve that are tried as soft directions of the next.
+const TAKEN: usize = 3;
+
 /// What is minimised.
 pub(super) struct Problem<'a> {
     pub(super) network: &'a Network,
@@ -112,6 +115,8 @@ struct Work {
     residual: Vec<DVec3>,
     blocks: Vec<(u32, DMat3)>,
     basis: Vec<Soft>,
+    /// The last steps of this solve, newest first: they, too, went where it is soft.
+    taken: Vec<Vec<DVec3>>,
 }
 
 /// A soft direction of unit curvature, no other of them along it, and the curvature times it.
@@ -172,6 +177,8 @@ impl Problem<'_> {
             if size > 0.0 {
                 x.iter_mut().zip(&found.step).for_each(|(x, p)| *x += size * *p);
                 outcome.energy = energy;
+                work.taken.insert(0, found.step);
+                work.taken.truncate(TAKEN);
             }
             if is_end || size == 0.0 {
                 outcome.is_proved = is_end;
@@ -335,7 +342,8 @@ impl Problem<'_> {
     fn deflate(&self, which: Curvature, work: &mut Work, step: &mut [DVec3], run: &Run<'_>) -> f64 {
         work.basis.clear();
         let mut known = 0.0;
-        for soft in self.soft {
+        let taken = std::mem::take(&mut work.taken);
+        for soft in self.soft.iter().chain(&taken) {
             work.direction.clone_from(soft);
             self.hold(&mut work.direction);
             self.times(which, work, run);
@@ -359,6 +367,7 @@ impl Problem<'_> {
             known += share * share;
             work.basis.push(own);
         }
+        work.taken = taken;
         known
     }
 
