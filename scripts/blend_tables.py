@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of docs/blendshape.md: blends over 36 steps, faces, and which network each mesh gets.
 
-    scripts/blend_tables.py [--supple target/release/supple] [--data DIR] [pairs|faces|meshes …]
+    scripts/blend_tables.py [--supple target/release/supple] [--data DIR] [pairs|faces|meshes|played …]
 
 DIR holds the test data (blendshapes, meshes); without it only the zoo's pairs are blended. Needs nothing but Python.
 """
@@ -107,6 +107,27 @@ def pairs(supple, data, folder):
             f"| {name} | {n['nodes']:,} / {n['springs']:,} | {percent(told['volume_error'])} / {percent(told['volume_error_linear'])}"
             f" | {100 * told['edge_error']:.2f} / {100 * told['edge_error_linear']:.2f} %"
             f" | {told['frames_not_proved']} of {told['frames']} | {told['inverted_tets']} | {told['milliseconds']:.0f} |",
+            flush=True,
+        )
+
+
+def played(supple, data, folder):
+    """Every glTF file with morph targets, at the weights of its own clip."""
+    print("| file | frames | targets | nodes / springs | volume: springs / linear | edges: springs / linear | not proved | ms a frame |")
+    print("|---|---|---|---|---|---|---|---|")
+    for path in sorted((data / "gltf").rglob("*.gl*")):
+        told = run(supple, "blend", str(path), "-o", str(folder / "played.glb"))
+        if isinstance(told, str):
+            if "no morph targets" not in told:
+                print(f"| {path.name} | {told} | | | | | | |", flush=True)
+            continue
+        n = told["network"]
+        percent = lambda x: "–" if x is None else f"{100 * x:+.2f} %"
+        print(
+            f"| {path.name} | {told['frames']} | {len(told['targets'])} | {n['nodes']:,} / {n['springs']:,}"
+            f" | {percent(told['volume_error'])} / {percent(told['volume_error_linear'])}"
+            f" | {100 * told['edge_error']:.2f} / {100 * told['edge_error_linear']:.2f} %"
+            f" | {told['frames_not_proved']} | {told['milliseconds']:.1f} |",
             flush=True,
         )
 
@@ -233,11 +254,11 @@ def main():
     parser.add_argument("--supple", default="target/release/supple")
     default = os.environ.get("SUPPLE_TEST_DATA", "../shared/data")
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(default))
-    parser.add_argument("tables", nargs="*", default=["pairs", "faces", "meshes"])
+    parser.add_argument("tables", nargs="*", default=["pairs", "faces", "meshes", "played"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for table in args.tables:
-            {"pairs": pairs, "faces": faces, "meshes": meshes}[table](args.supple, args.data, pathlib.Path(folder))
+            {"pairs": pairs, "faces": faces, "meshes": meshes, "played": played}[table](args.supple, args.data, pathlib.Path(folder))
             print()
 
 

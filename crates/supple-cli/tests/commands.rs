@@ -472,6 +472,23 @@ fn blend_says_what_is_wrong() {
     assert!(text.contains("999999"), "{text}");
     let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--pull", "3", "-o", "o.glb"]);
     assert!(text.contains("17:0,0.5,1"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--pull", "9999:0,0,0", "-o", "o.glb"]);
+    assert!(text.contains("no vertex 9999"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--hold", "0,-1", "-o", "o.glb"]);
+    assert!(text.contains("no vertex -1"), "{text}");
+    // A ball about everything.
+    let ball = fs::read_to_string(folder.join("ball.obj")).unwrap();
+    let grown = |line: &str| match line.strip_prefix("v ") {
+        Some(at) => {
+            let at = at.split(' ').take(3).map(|x| 50.0 * x.parse::<f64>().unwrap());
+            at.fold("v".to_owned(), |line, x| format!("{line} {x}"))
+        }
+        None => line.to_owned(),
+    };
+    let huge: Vec<String> = ball.lines().map(grown).collect();
+    fs::write(folder.join("huge.obj"), huge.join("\n")).unwrap();
+    let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--obstacle", "huge.obj", "-o", "o.glb"]);
+    assert!(text.contains("inside huge.obj"), "{text}");
     let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--anchor", "@1,2", "-o", "o.glb"]);
     assert!(text.contains("@0,1.2,0"), "{text}");
     let both = ["--hold", "0,1", "--anchor", "centre", "--steps", "2", "-o", "o.glb"];
@@ -485,6 +502,38 @@ fn blend_says_what_is_wrong() {
     assert!(text.contains("no morph targets"), "{text}");
     let text = wrong(&["a.obj", "b.obj", "-o", "o.glb"]);
     assert!(text.contains("--weights"), "{text}");
+}
+
+/// Bodies of tets are their own network: in as Gmsh, out as a body or as its skin.
+#[test]
+fn blend_takes_bodies_of_tets() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    zoo(folder, "bar", "300", "bar.obj");
+    ok(folder, &["tetrahedralize", "bar.obj", "-o", "a.msh"]);
+    let mut body = supple::io::read_tets(&folder.join("a.msh")).unwrap().mesh;
+    let nodes = body.positions.len();
+    for p in &mut body.positions {
+        let radius = 6.0 / 90.0_f32.to_radians();
+        let (sin, cos) = (p.x / radius).sin_cos();
+        (p.x, p.y) = ((radius - p.y) * sin, radius - (radius - p.y) * cos);
+    }
+    supple::io::write_tets(&folder.join("b.msh"), &body).unwrap();
+    let half = ["blend", "a.msh", "b.msh", "--weights", "0.5,0.5"];
+    let told = json(folder, &[&half[..], &["-o", "half.msh"]].concat());
+    assert_eq!(told["network"]["nodes"].as_u64(), Some(nodes as u64), "no others: {told}");
+    assert!(told["volume_error"].as_f64().unwrap().abs() < 3e-3, "{told}");
+    let back = supple::io::read_tets(&folder.join("half.msh")).unwrap().mesh;
+    assert_eq!((back.positions.len(), &back.tets), (nodes, &body.tets));
+    ok(folder, &[&half[..], &["-o", "half.ply"]].concat());
+    let skin = json(folder, &["info", "half.ply"]);
+    assert_eq!(skin["closed"], true, "{skin}");
+    let text = error(folder, &["blend", "a.msh", "bar.obj", "--weights", "0.5,0.5", "-o", "x.ply"]);
+    assert!(text.contains("no body of tets"), "{text}");
+    body.tets.swap(0, 1);
+    supple::io::write_tets(&folder.join("c.msh"), &body).unwrap();
+    let text = error(folder, &["blend", "a.msh", "c.msh", "--weights", "0.5,0.5", "-o", "x.ply"]);
+    assert!(text.contains("differ at tet 0"), "{text}");
 }
 
 #[test]

@@ -1,11 +1,14 @@
-//! Blends in scenes with colliders that move: they are pushed along, dragged by friction, and come back.
+//! Blends in scenes: colliders that move push and drag them; and the scenes of the paper's figures that come with Supple.
 
 use std::path::Path;
 
 use glam::Vec3;
 use supple::Run;
+use supple::io::uri::Policy;
+use supple::mesh::measure::Bounds;
+use supple::mesh::{TriMesh, adjacency, volume};
 use supple::player::Player;
-use supple::scene::{Folder, Scene};
+use supple::scene::{Folder, Modifier, Scene};
 
 /// A bar along x that is held at its left end, and a rod along z that a path moves.
 fn scene(friction: f64, keys: &str) -> Scene {
@@ -88,4 +91,154 @@ fn a_rod_that_slides_along_a_blend_drags_it_by_friction() {
     };
     let (smooth, rough) = (stretched(0.0), stretched(0.8));
     assert!(rough > smooth + 1e-4, "dragged along: {rough}, smooth {smooth}");
+}
+
+/// A scene that comes with Supple, and its player.
+fn shipped(name: &str) -> (Scene, Player) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let scene =
+        Scene::load(&folder.join(name), Policy::default()).unwrap_or_else(|e| panic!("{e}"));
+    let player = open(&scene);
+    (scene, player)
+}
+
+fn positions(player: &mut Player, i: u32, body: usize) -> Vec<Vec3> {
+    let mut frame = player.frame(i, &Run::default()).expect("a frame");
+    assert!(frame.report.warnings.is_empty(), "frame {i}: {:?}", frame.report.warnings);
+    frame.bodies.swap_remove(body).positions
+}
+
+fn rest(player: &Player, body: usize) -> TriMesh {
+    player.cast()[body].rest.meshes[0].clone()
+}
+
+fn diagonal(x: &[Vec3]) -> f32 {
+    Bounds::of(x).map_or(0.0, |b| b.diagonal())
+}
+
+fn apart(a: &[Vec3], b: &[Vec3]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) / diagonal(a)
+}
+
+fn target(mesh: &TriMesh, weights: &[(usize, f32)]) -> Vec<Vec3> {
+    let moved =
+        |v: usize| weights.iter().map(|(m, w)| *w * mesh.morphs[*m].positions[v]).sum::<Vec3>();
+    mesh.positions.iter().enumerate().map(|(v, x)| *x + moved(v)).collect()
+}
+
+/// Figure 3: a third of each, and both targets together, keep the volume where straight lines lose a quarter.
+#[test]
+fn three_shapes_keep_their_volume() {
+    let (_, mut player) = shipped("blend-three.toml");
+    let mesh = rest(&player, 0);
+    let volume = |x: &[Vec3]| volume::volume(x, &mesh.triangles, &Run::default());
+    let whole = volume(&mesh.positions);
+    let third = positions(&mut player, 24, 0);
+    let linear = target(&mesh, &[(0, 1.0 / 3.0), (1, 1.0 / 3.0)]);
+    let [found, straight] = [&third, &linear].map(|x| volume(x) / whole - 1.0);
+    assert!(found.abs() < 0.01 && straight < -0.15, "{found}, along straight lines {straight}");
+    let both = volume(&positions(&mut player, 48, 0)) / whole - 1.0;
+    assert!(both.abs() < 0.015, "both: {both}");
+}
+
+/// Figure 4: both ends are met where they lie, and the middle goes the anchor's way.
+#[test]
+fn an_anchored_bar_meets_both_ends() {
+    let (_, mut player) = shipped("blend-anchor.toml");
+    let mesh = rest(&player, 0);
+    assert!(apart(&positions(&mut player, 0, 0), &mesh.positions) < 1e-4, "the base");
+    let end = positions(&mut player, 36, 0);
+    assert!(apart(&end, &target(&mesh, &[(0, 1.0)])) < 1e-4, "the target");
+    let half = positions(&mut player, 18, 0);
+    let volume = |x: &[Vec3]| volume::volume(x, &mesh.triangles, &Run::default());
+    let off = volume(&half) / volume(&mesh.positions) - 1.0;
+    assert!(off.abs() < 0.01, "{off}");
+}
+
+/// Figure 5: the pulled vertex arrives, its neighbours follow, and let go all is back.
+#[test]
+fn a_pulled_face_follows_and_goes_back() {
+    let (scene, mut player) = shipped("blend-pull.toml");
+    let Modifier::Open(entry) = &scene.assets[0].modifiers[0] else { panic!("one modifier") };
+    let text = format!("{entry:?}");
+    let (before, pulled) = (positions(&mut player, 17, 0), positions(&mut player, 36, 0));
+    let after = positions(&mut player, 47, 0);
+    let way = |v: usize| pulled[v].distance(before[v]);
+    let most = (0..before.len()).fold(0, |best, v| if way(v) > way(best) { v } else { best });
+    assert!(text.contains(&most.to_string()), "vertex {most} moves most, not the one of {text}");
+    let size = diagonal(&before);
+    assert!(way(most) > 0.05 * size, "{} of {size}", way(most));
+    let near = (0..before.len()).filter(|&v| before[v].distance(before[most]) < 0.03 * size);
+    assert!(near.clone().count() > 3, "it has neighbours");
+    for v in near {
+        assert!(way(v) > 0.2 * way(most), "{v} follows: {} of {}", way(v), way(most));
+    }
+    assert!(apart(&before, &after) < 2e-4, "let go: {}", apart(&before, &after));
+}
+
+/// Section 6: the half that is painted stiff is strained at most half as much.
+#[test]
+fn a_stiff_half_keeps_its_lengths() {
+    let (scene, mut player) = shipped("blend-stiff.toml");
+    let text = scene.to_toml().replace("stiffness = \"stiff\"", "");
+    let mut plain = open(&Scene::parse(&text, None).unwrap_or_else(|p| panic!("{p}")));
+    let mesh = rest(&player, 0);
+    let wanted = target(&mesh, &[(0, 1.0)]);
+    let edges = adjacency::edges(wanted.len(), &mesh.triangles);
+    let strain = |x: &[Vec3]| {
+        let right = edges.iter().filter(|e| e.iter().all(|&v| mesh.positions[v as usize].x > 0.3));
+        let length = |x: &[Vec3], e: &[u32; 2]| x[e[0] as usize].distance(x[e[1] as usize]);
+        let off: Vec<f32> =
+            right.map(|e| (length(x, e) / length(&wanted, e) - 1.0).abs()).collect();
+        off.iter().sum::<f32>() / off.len() as f32
+    };
+    let [stiff, soft] = [&mut player, &mut plain].map(|p| strain(&positions(p, 40, 0)));
+    assert!(2.0 * stiff <= soft, "{stiff} of {soft}");
+}
+
+/// A rod that moves by more than half its thickness a step is not passed.
+#[test]
+fn a_driven_rod_is_not_passed() {
+    let (_, mut player) = shipped("blend-driven.toml");
+    let mesh = rest(&player, 0);
+    for i in [8, 14, 19, 24] {
+        let (now, depth) = frame(&mut player, i);
+        assert!(depth < 1e-3 * diagonal(&mesh.positions), "frame {i}: {depth} deep");
+        // What was below the rod at rest is below it still.
+        let place = player.frame(i, &Run::default()).expect("a frame").colliders[0];
+        let rod = place.translation;
+        let under = mesh.positions.iter().zip(&now).filter(|(x, _)| (x.x - 1.5).abs() < 0.1);
+        for (was, is) in under {
+            let beyond = (is.x - rod.x).abs() < 0.2 && is.y > rod.y;
+            assert!(!beyond, "frame {i}: {was} came to {is}, beyond the rod at {rod}");
+        }
+    }
+    let (back, _) = frame(&mut player, 58);
+    assert!(apart(&back, &mesh.positions) < 1e-4, "back: {}", apart(&back, &mesh.positions));
+}
+
+/// Figure 6: hand, man, cat and horse over 36 steps.
+#[test]
+fn creatures_bend_over_36_steps() {
+    let (_, mut player) = shipped("blend-creatures.toml");
+    let meshes: Vec<TriMesh> = (0..4).map(|b| rest(&player, b)).collect();
+    let run = Run::default();
+    let volume = |b: usize, x: &[Vec3]| volume::volume(x, &meshes[b].triangles, &run);
+    let first = player.frame(0, &run).expect("a frame");
+    let whole: Vec<f64> = (0..4).map(|b| volume(b, &first.bodies[b].positions)).collect();
+    let mut worst = [[0.0_f64; 2]; 4];
+    for i in (1..36).step_by(5) {
+        let frame = player.frame(i, &run).expect("a frame");
+        assert!(frame.report.warnings.is_empty(), "{i}: {:?}", frame.report.warnings);
+        for b in 0..4 {
+            for (k, body) in [b, b + 4].into_iter().enumerate() {
+                let x = &frame.bodies[body].positions;
+                assert!(x.iter().all(|p| p.is_finite()), "frame {i}, body {body}");
+                worst[b][k] = worst[b][k].max((volume(b, x) / whole[b] - 1.0).abs());
+            }
+        }
+    }
+    for (b, [springs, linear]) in worst.into_iter().enumerate() {
+        assert!(springs < 0.04 && springs < 0.4 * linear, "body {b}: {springs}, linear {linear}");
+    }
 }

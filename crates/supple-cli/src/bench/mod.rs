@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     type Rows = fn(&Bench<'_>) -> anyhow::Result<()>;
     let all: &[(&str, Rows)] = &[
         ("mesh", mesh::run),
-        ("mesh", tetrahedralize::run),
+        ("blendshape", tetrahedralize::run),
         ("sculpt", sculpt::run),
         ("sculpt", remesh::run),
         ("secondary", secondary::run),

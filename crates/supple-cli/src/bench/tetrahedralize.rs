@@ -30,7 +30,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
             report.volume_ratio
         );
         bench.print(&Row {
-            bench: "mesh",
+            bench: "blendshape",
             row: "tetrahedralize-10k",
             value,
             unit: "ms",
@@ -51,7 +51,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
             }
         }
         bench.print(&Row {
-            bench: "mesh",
+            bench: "blendshape",
             row: "tetrahedralize-min-dihedral",
             value: least.0,
             unit: "°",

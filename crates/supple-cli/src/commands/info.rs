@@ -207,12 +207,13 @@ fn count(asset: &Asset) -> Info {
     }
 }
 
-/// The names of all morph targets, each once, in the order of the file.
+/// The names of all morph targets, each once, in the order of the file; what has none goes by its number.
 fn morph_names(meshes: &[TriMesh]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for morph in meshes.iter().flat_map(|mesh| &mesh.morphs) {
-        if !morph.name.is_empty() && !names.contains(&morph.name) {
-            names.push(morph.name.clone());
+    for (k, morph) in meshes.iter().flat_map(|mesh| mesh.morphs.iter().enumerate()) {
+        let name = if morph.name.is_empty() { k.to_string() } else { morph.name.clone() };
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     names

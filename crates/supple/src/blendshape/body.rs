@@ -336,7 +336,9 @@ impl Filling {
             return Ok(None);
         }
         let mesh = TriMesh::new(shapes.base.to_vec(), shapes.triangles.to_vec());
-        match fill(&mesh, &fill::Params::default(), run) {
+        let spacing = (params.spacing_edges != 1.0)
+            .then(|| (params.spacing_edges * mean_edge(shapes.base, shapes.triangles)) as f32);
+        match fill(&mesh, &fill::Params { spacing }, run) {
             Ok(filled) => {
                 let inner = filled.mesh.positions[shapes.base.len()..].to_vec();
                 Ok(Some(Self { inner, tets: filled.mesh.tets }))

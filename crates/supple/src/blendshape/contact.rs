@@ -36,6 +36,9 @@ const ROUNDS: usize = 24;
 /// Nodes that are held about the centre where nothing else is.
 const GRIP: usize = 12;
 
+/// Rounds whose movement is remembered within a solve.
+const SOFT: usize = 3;
+
 /// Below this part of the diagonal friction gives way smoothly.
 const SLIP: f64 = 1e-3;
 
@@ -57,6 +60,8 @@ pub struct Pull {
     pub vertex: u32,
     /// Where to.
     pub to: DVec3,
+    /// How much of the way there, from where the blend would have it: 1 for all of it.
+    pub amount: f64,
 }
 
 /// What acts on a blend.
@@ -213,7 +218,7 @@ impl Interaction {
         let steps = world.obstacles.iter().map(Obstacle::sub_steps).max().unwrap_or(1);
         for step in 1..=steps {
             let part = step as f64 / steps as f64;
-            let surroundings = Surroundings { solver, frame: &frame, world, part };
+            let surroundings = Surroundings { solver, frame: &frame, free: &x, world, part };
             self.settle(&surroundings, &mut now, &mut report, run)?;
         }
         report.depth_rel_diagonal = world.deepest(solver, &now.x) / solver.diagonal;
@@ -235,9 +240,12 @@ impl Interaction {
     ) -> Result<(), Error> {
         let Surroundings { solver, frame, .. } = *at;
         let tolerance = solver.params.tolerance_rel_diagonal * solver.diagonal;
+        // What the rounds moved lies where the body is soft.
+        let mut soft: Vec<Vec<DVec3>> = Vec::new();
         for round in 0..ROUNDS {
             self.lay(at, now, round);
             let problem = Problem {
+                soft: &soft,
                 is_held: &self.is_held,
                 free_piece: &self.free_piece,
                 free_pieces: 0,
@@ -255,12 +263,10 @@ impl Interaction {
             report.rounds += 1;
             let x = &now.x;
             let missed = now.terms.iter_mut().map(|t| t.learn(x)).fold(0.0, f64::max);
-            let moved = x
-                .iter()
-                .zip(&before)
-                .map(|(a, b)| (*a - *b).length_squared())
-                .fold(0.0, f64::max)
-                .sqrt();
+            let ways: Vec<DVec3> = x.iter().zip(&before).map(|(a, b)| *a - *b).collect();
+            let moved = ways.iter().map(|way| way.length_squared()).fold(0.0, f64::max).sqrt();
+            soft.insert(0, ways);
+            soft.truncate(SOFT);
             if round > 0
                 && missed <= tolerance
                 && moved <= 2.0 * tolerance
@@ -328,11 +334,12 @@ impl Interaction {
                 });
             }
         }
-        self.lay_points(solver, world, now, &old);
+        self.lay_points(at, now, &old);
     }
 
     /// Points that are pulled to; those that stick stay from round to round.
-    fn lay_points(&self, solver: &Solver, world: &World<'_>, now: &mut State, old: &[Term]) {
+    fn lay_points(&self, at: &Surroundings<'_>, now: &mut State, old: &[Term]) {
+        let Surroundings { solver, world, free, .. } = *at;
         let mut pulled = vec![false; now.x.len()];
         for pull in world.pulls {
             let node = solver.body.node_of[pull.vertex as usize];
@@ -346,7 +353,7 @@ impl Interaction {
             now.terms.retain(|t| t.node() != node as usize);
             now.terms.push(Term::Point {
                 node,
-                at: pull.to,
+                at: free[node as usize].lerp(pull.to, pull.amount),
                 kappa: self.kappa,
                 force: known.unwrap_or_default(),
             });
@@ -381,6 +388,8 @@ fn planned(terms: &[Term], nodes: usize) -> Vec<Option<usize>> {
 struct Surroundings<'a> {
     solver: &'a Solver,
     frame: &'a Frame,
+    /// The nodes where nothing touches them.
+    free: &'a [DVec3],
     world: &'a World<'a>,
     /// How far moving obstacles have come.
     part: f64,

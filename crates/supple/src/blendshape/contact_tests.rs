@@ -172,7 +172,7 @@ fn a_pulled_vertex_arrives_the_rest_follows_and_goes_back() {
         .unwrap();
     let free = scene.at(0.5, &World::default(), &mut Touch::default());
     let to = free.positions[tip].as_dvec3() + DVec3::new(0.0, 0.0, 1.0);
-    let pulls = [Pull { vertex: tip as u32, to }];
+    let pulls = [Pull { vertex: tip as u32, to, amount: 1.0 }];
     let mut touch = Touch::default();
     let pulled = scene.at(0.5, &World { pulls: &pulls, ..World::default() }, &mut touch);
     let missed = (pulled.positions[tip].as_dvec3() - to).length() / DIAGONAL;

@@ -101,7 +101,7 @@ pub enum Mode {
 }
 
 /// Which bending springs there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bending {
     /// Between all vertices two edges apart.
@@ -151,6 +151,8 @@ pub struct Params {
     pub inside: Inside,
     /// Depth of an inner layer, in mean edge lengths.
     pub layer_depth_edges: f64,
+    /// Distance of the nodes inside a closed surface, in mean edge lengths.
+    pub spacing_edges: f64,
     /// Vertices that are held.
     pub hold: Hold,
     /// Vertices whose motion the whole takes part in where nothing is held; none: the whole surface.
@@ -172,6 +174,7 @@ impl Default for Params {
             bending: Bending::TwoRing,
             inside: Inside::Auto,
             layer_depth_edges: 1.0,
+            spacing_edges: 1.0,
             hold: Hold::Nothing,
             anchor: Vec::new(),
             anchors: Vec::new(),
@@ -264,8 +267,10 @@ pub enum Error {
     /// There is no edge.
     #[error("the shapes have no edge: there is nothing to lay springs along")]
     NoEdges,
-    /// A held or anchor vertex does not exist.
-    #[error("vertex {vertex} cannot be held: the shapes have {vertices} vertices, counted from 0")]
+    /// A vertex to hold, to anchor or to pull does not exist.
+    #[error(
+        "there is no vertex {vertex} to hold or pull: the shapes have {vertices}, counted from 0"
+    )]
     NoSuchVertex {
         /// Which.
         vertex: u32,

@@ -6,14 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use glam::{Mat4, Vec3};
+use glam::{DVec3, Mat4, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::contact::{Interaction, Touch, World};
+use super::contact::{Interaction, Pull, Touch, World};
 use super::obstacle::{Obstacle, Pose, Solid};
 use super::{
-    Combination, Error, History, Hold, Mode, Params as Blending, Report as Solved, Shapes, Solver,
+    Anchor, Bending, Combination, Error, History, Hold, Mode, Params as Blending, Report as Solved,
+    Shapes, Solver,
 };
 use crate::mesh::Shape;
 use crate::modifier::{
@@ -42,8 +43,20 @@ pub struct Params {
     pub hold: Vec<u32>,
     /// Vertices whose motion the whole takes part in where nothing is held; none: all.
     pub anchor: Vec<u32>,
+    /// Places of rigid rectangles inside that the rest comes to rest about (001 §3.4), in place of `anchor` and held vertices.
+    pub anchors: Vec<[f64; 3]>,
+    /// Painted values of the body: vertices above one half are held.
+    pub hold_painted: Option<String>,
+    /// Vertices that a hand pulls.
+    pub pulls: Vec<Pulled>,
     /// Painted values of the body that make springs stiffer.
     pub stiffness: Option<String>,
+    /// Springs against bending: `two-ring`, between all vertices two edges apart; `opposite`, between those opposite each
+    /// edge; `nothing`.
+    pub bending: Bending,
+    /// Distance of the nodes inside a closed surface, in mean edges of it.
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub spacing_edges: f64,
     /// Stay out of the scene's colliders.
     pub contact: bool,
     /// Coefficient of friction on colliders.
@@ -52,6 +65,23 @@ pub struct Params {
     /// Solves a second: a divisor of 120.
     #[schemars(range(min = 1, max = 120), extend("unit" = "Hz"))]
     pub rate: u32,
+}
+
+/// A vertex in a hand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pulled {
+    /// Which vertex, from 0.
+    pub vertex: u32,
+    /// Where to, in the space of the body.
+    pub to: [f64; 3],
+    /// How far: 0 lets go, 1 brings it there. A number, or the name of a track.
+    #[serde(default = "whole")]
+    pub amount: Value,
+}
+
+fn whole() -> Value {
+    Value::Number(1.0)
 }
 
 impl Default for Params {
@@ -65,7 +95,12 @@ impl Default for Params {
             hold_agreeing: None,
             hold: Vec::new(),
             anchor: Vec::new(),
+            anchors: Vec::new(),
+            hold_painted: None,
+            pulls: Vec::new(),
             stiffness: None,
+            bending: Bending::TwoRing,
+            spacing_edges: 1.0,
             contact: false,
             friction: 0.0,
             rate: 24,
@@ -83,6 +118,8 @@ pub struct State {
     solved: Option<Solved>,
     /// Where colliders were.
     places: Vec<Pose>,
+    /// How far vertices were pulled.
+    amounts: Vec<f64>,
 }
 
 /// A body prepared for blends.
@@ -134,9 +171,18 @@ impl Blendshape {
         }
         let blend = match &self.interaction {
             Some(interaction) => {
-                let (obstacles, places) = obstacles(now, &state.places);
-                let world =
-                    World { obstacles: &obstacles, friction: params.friction, ..World::default() };
+                let (obstacles, places) = if params.contact {
+                    obstacles(now, &state.places)
+                } else {
+                    (Vec::new(), Vec::new())
+                };
+                let pulls: Vec<Pull> = params.pulls.iter().filter_map(|p| pull(p, now)).collect();
+                let world = World {
+                    obstacles: &obstacles,
+                    pulls: &pulls,
+                    friction: params.friction,
+                    ..World::default()
+                };
                 let found = interaction.solve(
                     &self.solver,
                     &weights,
@@ -158,8 +204,21 @@ impl Blendshape {
         }
         (state.weights, state.positions, state.solved) =
             (weights, blend.positions, Some(blend.report));
+        state.amounts = amounts(params, now);
         Ok(())
     }
+}
+
+/// How far each vertex is pulled.
+fn amounts(params: &Params, now: &Moment<'_>) -> Vec<f64> {
+    params.pulls.iter().map(|p| now.value(&p.amount)).collect()
+}
+
+/// What is pulled now.
+fn pull(pulled: &Pulled, now: &Moment<'_>) -> Option<Pull> {
+    let amount = now.value(&pulled.amount);
+    let to = DVec3::from_array(pulled.to);
+    (amount != 0.0).then_some(Pull { vertex: pulled.vertex, to, amount })
 }
 
 /// The scene's colliders in the space of the body, where they were and where they are.
@@ -308,17 +367,25 @@ impl Modifier for Blendshape {
         } else {
             (Own::default(), loaded(params, from)?, Vec::new())
         };
-        let stiffness = match &params.stiffness {
-            None => None,
-            Some(name) => Some(
-                from.rest
-                    .channels
-                    .scalar(name)
-                    .ok_or_else(|| format!("the body has no painted values '{name}'"))?,
-            ),
+        let painted = |name: &String| {
+            let paint = from.rest.channels.scalar(name);
+            paint.ok_or_else(|| format!("the body has no painted values '{name}'"))
         };
-        let agree = params.hold_agreeing.unwrap_or(!own.names.is_empty());
-        let hold = match (&params.hold[..], agree) {
+        let stiffness = params.stiffness.as_ref().map(painted).transpose()?;
+        let mut held = params.hold.clone();
+        if let Some(paint) = params.hold_painted.as_ref().map(painted).transpose()? {
+            held.extend((0..).zip(paint).filter(|(_, x)| **x > 0.5).map(|(v, _)| v));
+        }
+        let vertices = rest.len();
+        if let Some(pull) = params.pulls.iter().find(|p| p.vertex as usize >= vertices) {
+            return Err(Error::NoSuchVertex { vertex: pull.vertex, vertices }.to_string());
+        }
+        if params.pulls.iter().any(|p| p.to.iter().any(|x| !x.is_finite())) {
+            return Err("a pull needs a finite place".to_owned());
+        }
+        let is_anchored = !params.anchors.is_empty();
+        let agree = params.hold_agreeing.unwrap_or(!own.names.is_empty() && !is_anchored);
+        let hold = match (&held[..], agree) {
             ([], true) => Hold::Agreeing,
             ([], false) => Hold::Nothing,
             (held, _) => Hold::Vertices(held.to_vec()),
@@ -327,6 +394,9 @@ impl Modifier for Blendshape {
             mode: params.mode,
             hold,
             anchor: params.anchor.clone(),
+            anchors: params.anchors.iter().map(|&at| Anchor::At(DVec3::from_array(at))).collect(),
+            bending: params.bending,
+            spacing_edges: params.spacing_edges,
             ..Blending::default()
         };
         let given = targets.iter().map(Vec::as_slice).collect();
@@ -344,7 +414,7 @@ impl Modifier for Blendshape {
         if params.contact && from.body.joints.len() > 1 {
             return Err("contact needs a body without a skeleton: blends happen before the skeleton moves them".to_owned());
         }
-        let interaction = if params.contact {
+        let interaction = if params.contact || !params.pulls.is_empty() {
             Some(Interaction::new(&solver, from.run).map_err(|wrong| wrong.to_string())?)
         } else {
             None
@@ -382,7 +452,8 @@ impl Modifier for Blendshape {
     ) -> Result<(), Halt> {
         let weights = self.weights(params, now);
         let mut own = None;
-        if weights != state.weights || state.positions.len() != self.rest.len() {
+        let is_still = weights == state.weights && amounts(params, now) == state.amounts;
+        if !is_still || state.positions.len() != self.rest.len() {
             let mut next = state.clone();
             self.advance(params, now, &mut next)?;
             own = Some(next);

@@ -6,6 +6,9 @@
 //! matrix of the springs, or by the curvature of some blends ago ([`lagged`](super::lagged)). Where the curvature is negative
 //! along a direction, the clamped one takes its place for this step. The energy falls at each accepted step.
 //!
+//! Thin bodies have soft modes whose curvature no preconditioner of another blend knows. What the last solves had to
+//! correct lies along them: these directions are solved for exactly and kept out of the gradients (deflation).
+//!
 //! A short run of conjugate gradients shows a step that is too small ([`shown`]). So far from the end a relative residual of
 //! 0.1 is enough; at the end it goes down until the step, made longer by what may not be shown yet, is within the
 //! tolerance: that is the proof.
@@ -35,6 +38,12 @@ const FALL: f64 = 1e-4;
 /// Energies this near to each other, relative to their size, are the same to rounding.
 const SAME: f64 = 1e-13;
 
+/// A soft direction that keeps less of its curvature than this beside the others is one of them.
+const DEPENDENT: f64 = 1e-3;
+
+/// Steps of a solve that are tried as soft directions of the next.
+const TAKEN: usize = 3;
+
 /// What is minimised.
 pub(super) struct Problem<'a> {
     pub(super) network: &'a Network,
@@ -44,6 +53,8 @@ pub(super) struct Problem<'a> {
     pub(super) preconditioner: &'a VectorFactor,
     /// The curvature of some blends ago.
     pub(super) lagged: Option<&'a BlockFactor>,
+    /// Directions that are likely soft.
+    pub(super) soft: &'a [Vec<DVec3>],
     /// The piece of each node that may move rigidly; `u32::MAX` for one that is held.
     pub(super) free_piece: &'a [u32],
     pub(super) free_pieces: usize,
@@ -103,6 +114,25 @@ struct Work {
     direction: Vec<DVec3>,
     residual: Vec<DVec3>,
     blocks: Vec<(u32, DMat3)>,
+    basis: Vec<Soft>,
+    /// The last steps of this solve, newest first: they, too, went where it is soft.
+    taken: Vec<Vec<DVec3>>,
+}
+
+/// A soft direction of unit curvature, no other of them along it, and the curvature times it.
+struct Soft {
+    along: Vec<DVec3>,
+    product: Vec<DVec3>,
+}
+
+impl Work {
+    /// Takes the soft directions out of the direction, in the sense of the curvature.
+    fn keep_out(&mut self) {
+        for soft in &self.basis {
+            let part = dot(&soft.product, &self.direction);
+            add(&mut self.direction, -part, &soft.along);
+        }
+    }
 }
 
 /// How conjugate gradients ended.
@@ -147,6 +177,8 @@ impl Problem<'_> {
             if size > 0.0 {
                 x.iter_mut().zip(&found.step).for_each(|(x, p)| *x += size * *p);
                 outcome.energy = energy;
+                work.taken.insert(0, found.step);
+                work.taken.truncate(TAKEN);
             }
             if is_end || size == 0.0 {
                 outcome.is_proved = is_end;
@@ -237,25 +269,30 @@ impl Problem<'_> {
         };
         work.residual.clear();
         work.residual.extend(work.slope.iter().map(|g| -*g));
+        let known = self.deflate(which, work, &mut found.step, run);
         self.precondition(by, work, run);
         let mut rz = dot(&work.residual, &work.z);
-        let first = rz;
+        let first = rz + known;
         if first.is_nan() || first <= 0.0 {
             found.is_end = first == 0.0;
             return found;
         }
+        // What was deflated leaves the rest of the residual as it is, and may leave nothing.
+        if rz <= 0.0 {
+            found.relative = 0.0;
+            found.longest = self.longest(x, &found.step);
+            found.is_end = found.longest <= shown(by, 0.0) * self.tolerance;
+            return found;
+        }
         work.direction.clone_from(&work.z);
+        work.keep_out();
         let (most, every) = match by {
             By::Constant(_) => (self.limits.gradients, 4),
             By::Lagged(_) => (LAGGED_ITERATIONS, 1),
         };
         let mut checked_at = 0;
         while found.iterations < most {
-            self.network.times(&work.tangent, which, &work.direction, &mut work.product, run);
-            for &(node, block) in &work.blocks {
-                work.product[node as usize] += block * work.direction[node as usize];
-            }
-            self.hold(&mut work.product);
+            self.times(which, work, run);
             let curvature = dot(&work.direction, &work.product);
             found.iterations += 1;
             if curvature.is_nan() || curvature <= 0.0 {
@@ -286,9 +323,52 @@ impl Problem<'_> {
             let beta = next / rz;
             rz = next;
             work.direction.iter_mut().zip(&work.z).for_each(|(p, z)| *p = *z + beta * *p);
+            work.keep_out();
         }
         found.longest = self.longest(x, &found.step);
         found
+    }
+
+    /// The curvature times the direction.
+    fn times(&self, which: Curvature, work: &mut Work, run: &Run<'_>) {
+        self.network.times(&work.tangent, which, &work.direction, &mut work.product, run);
+        for &(node, block) in &work.blocks {
+            work.product[node as usize] += block * work.direction[node as usize];
+        }
+        self.hold(&mut work.product);
+    }
+
+    /// Solves along the soft directions, takes that out of the residual, and says how much of its size it was.
+    fn deflate(&self, which: Curvature, work: &mut Work, step: &mut [DVec3], run: &Run<'_>) -> f64 {
+        work.basis.clear();
+        let mut known = 0.0;
+        let taken = std::mem::take(&mut work.taken);
+        for soft in self.soft.iter().chain(&taken) {
+            work.direction.clone_from(soft);
+            self.hold(&mut work.direction);
+            self.times(which, work, run);
+            let before = dot(&work.direction, &work.product);
+            for other in &work.basis {
+                let part = dot(&other.along, &work.product);
+                add(&mut work.direction, -part, &other.along);
+                add(&mut work.product, -part, &other.product);
+            }
+            let curvature = dot(&work.direction, &work.product);
+            // A direction that others hold already, or that is not soft but falling.
+            if curvature.is_nan() || curvature <= DEPENDENT * before || before <= 0.0 {
+                continue;
+            }
+            let size = 1.0 / curvature.sqrt();
+            let scaled = |v: &[DVec3]| v.iter().map(|x| size * *x).collect::<Vec<_>>();
+            let own = Soft { along: scaled(&work.direction), product: scaled(&work.product) };
+            let share = dot(&own.along, &work.residual);
+            add(step, share, &own.along);
+            add(&mut work.residual, -share, &own.product);
+            known += share * share;
+            work.basis.push(own);
+        }
+        work.taken = taken;
+        known
     }
 
     /// The preconditioner's answer to the residual.

@@ -15,6 +15,9 @@ use crate::Run;
 /// Blends that are remembered.
 const REMEMBERED: usize = 3;
 
+/// Corrections that are remembered: likely soft directions of the next solve.
+const CORRECTED: usize = 4;
+
 /// Weights this near to a line count as on it, relative to the step.
 const ON_A_LINE: f64 = 1e-6;
 
@@ -80,6 +83,8 @@ pub struct History {
     last: Vec<Vec3>,
     /// Where the curvature was taken that the next solve may use.
     pub(super) lagged: Option<Taken>,
+    /// What the last solves had to correct, newest first, in the turned frame of each node.
+    corrected: Vec<Vec<Vec3>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,7 +105,8 @@ impl History {
     pub fn size(&self) -> usize {
         let entry = |e: &Entry| 12 * e.missed.len() + 8 * e.weights.len();
         let lagged = self.lagged.as_ref().map_or(0, |l| 12 * l.at.len() + 8 * l.weights.len());
-        self.entries.iter().map(entry).sum::<usize>() + 12 * self.last.len() + lagged
+        let corrected = 12 * self.corrected.iter().map(Vec::len).sum::<usize>();
+        self.entries.iter().map(entry).sum::<usize>() + 12 * self.last.len() + lagged + corrected
     }
 
     /// Shares of the newest remembered blends in a polynomial through them, at new weights.
@@ -132,6 +138,22 @@ impl History {
         };
         (0..places.len()).map(share).collect()
     }
+}
+
+/// What the last solves had to correct, as seen from here.
+fn soft_directions(frame: &Frame, history: &History) -> Vec<Vec<DVec3>> {
+    let fits = |c: &&Vec<Vec3>| c.len() == frame.turns.len();
+    let turned = |c: &Vec<Vec3>| {
+        frame.turns.iter().zip(c).map(|(turn, x)| *turn * x.as_dvec3()).collect::<Vec<_>>()
+    };
+    history.corrected.iter().filter(fits).map(turned).collect()
+}
+
+/// Remembers what a solve had to correct.
+fn correct(frame: &Frame, (begun, x): (&[DVec3], &[DVec3]), history: &mut History) {
+    let moved = |i: usize| (frame.turns[i].transpose() * (x[i] - begun[i])).as_vec3();
+    history.corrected.insert(0, (0..x.len()).map(moved).collect());
+    history.corrected.truncate(CORRECTED);
 }
 
 /// The state between the start and the end of a solve, in the frame of the base.
@@ -332,12 +354,21 @@ impl Solver {
         }
         let lagged = history.lagged.as_ref().and_then(|taken| self.lagged(taken, run));
         problem.lagged = lagged.as_deref();
+        let begun = x.clone();
+        if start == Start::Predictor {
+            history.corrected.clear();
+        }
+        let soft = soft_directions(frame, history);
+        problem.soft = &soft;
         let next = (start == Start::History).then(|| self.next_taken(history)).flatten();
         let (outcome, _) = run.join(
             || problem.minimise(&mut x, run),
             || next.as_ref().map(|taken| self.lagged(taken, run)),
         );
         let outcome = outcome?;
+        if start == Start::History {
+            correct(frame, (&begun[..], &x[..]), history);
+        }
         self.remember(frame, weights, &mut x, history);
         history.lagged = match (next, history.lagged.take()) {
             (None, Some(taken)) => {
@@ -394,6 +425,7 @@ impl Solver {
             terms,
             preconditioner: &self.preconditioner,
             lagged: None,
+            soft: &[],
             free_piece: &self.free_piece,
             free_pieces: self.free.len(),
             tolerance: self.params.tolerance_rel_diagonal * self.diagonal,

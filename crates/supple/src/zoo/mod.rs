@@ -32,6 +32,7 @@ mod jelly;
 pub mod lattice;
 mod limbs;
 mod morph_bar;
+mod morphs;
 mod polygonise;
 mod pose;
 mod reduce;
@@ -108,7 +109,15 @@ fn listed() -> String {
     names().iter().map(|e| e.name).collect::<Vec<_>>().join(", ")
 }
 
-/// All models, in the order to show them. Besides, [`build`] makes the surfaces of [`tet_bodies`].
+/// Models with morph targets that [`build`] makes of others: a bar with a stiff half, a face, and creatures bent by 110° and
+/// twisted by 60°.
+#[must_use]
+pub fn morph_names() -> [&'static str; 6] {
+    morphs::MODELS.map(|(name, ..)| name)
+}
+
+/// All models, in the order to show them. Besides, [`build`] makes those of [`morph_names`] and the surfaces of
+/// [`tet_bodies`].
 #[must_use]
 pub fn names() -> &'static [Entry] {
     const fn entry(name: &'static str, what: &'static str, default_triangles: usize) -> Entry {
@@ -152,6 +161,9 @@ pub fn names() -> &'static [Entry] {
 /// sizes out of reach, [`Error::Cancelled`] once the caller asked to stop.
 pub fn build(name: &str, size: &Size, run: &Run<'_>) -> Result<Asset, Error> {
     let Some(entry) = names().iter().find(|e| e.name == name) else {
+        if let Some(&model) = morphs::MODELS.iter().find(|(known, ..)| *known == name) {
+            return morphing(model, size, run);
+        }
         if let Ok(surface) = tet_bodies::surface(name, size.triangles) {
             return Ok(finished(name, surface, Asset::default()));
         }
@@ -181,6 +193,18 @@ pub fn build(name: &str, size: &Size, run: &Run<'_>) -> Result<Asset, Error> {
         polygonise::Error::Cancelled(c) => Error::Cancelled(c),
         polygonise::Error::Unresolved => Error::Unresolved { name: entry.name, triangles },
     })
+}
+
+/// A creature with morph targets.
+fn morphing(
+    (name, of, default_triangles): (&'static str, &'static str, usize),
+    size: &Size,
+    run: &Run<'_>,
+) -> Result<Asset, Error> {
+    let triangles = size.triangles.unwrap_or(default_triangles);
+    let mut made = build(of, &Size { triangles: Some(triangles) }, run)?;
+    let (mesh, clips) = morphs::build(name, made.meshes.swap_remove(0), made.clips);
+    Ok(finished(name, mesh, clips))
 }
 
 fn creature(
@@ -255,7 +279,7 @@ fn finished(name: &str, mut mesh: TriMesh, mut asset: Asset) -> Asset {
     let material = Material {
         name: "painted".to_owned(),
         roughness: 0.6,
-        double_sided: name == "plane",
+        double_sided: matches!(name, "plane" | "morph-face"),
         ..Material::default()
     };
     let node = crate::rig::Node {

@@ -1,11 +1,12 @@
-//! Shapes from files: several with the same vertices, or one with morph targets.
+//! Shapes from files: several with the same vertices, or one with morph targets. Several bodies of tets bring their own
+//! inside.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use glam::{DVec3, Vec3};
 use supple::blendshape::{Anchor, Hold};
-use supple::mesh::TriMesh;
+use supple::mesh::{TetMesh, TriMesh, adjacency};
 use supple::rig::Body;
 use supple::{Asset, Run};
 
@@ -21,6 +22,8 @@ pub(super) struct Inputs {
     pub(super) names: Vec<String>,
     /// Shapes for targets used together: their own weight is the product of those.
     pub(super) combinations: Vec<Combined>,
+    /// Tets of shapes that are bodies of them, whose nodes are the vertices; else none.
+    pub(super) tets: Vec<[u32; 4]>,
     /// A file with morph targets: its body, and the morphs of each target.
     pub(super) rig: Option<Rig>,
     pub(super) hold: Hold,
@@ -47,6 +50,7 @@ impl Inputs {
     pub(super) fn read(args: &Args, shell: &Shell) -> anyhow::Result<Self> {
         let mut inputs = match &args.inputs[..] {
             [one] => Self::of_morphs(one, shell)?,
+            several if supple::io::is_tets(&several[0]) => Self::of_tets(several, shell)?,
             several => Self::of_files(several, shell)?,
         };
         inputs.combine(&args.combine)?;
@@ -71,7 +75,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    fn of_files(paths: &[std::path::PathBuf], shell: &Shell) -> anyhow::Result<Self> {
+    fn of_files(paths: &[PathBuf], shell: &Shell) -> anyhow::Result<Self> {
         let first = super::super::read(&paths[0], shell)?;
         let (materials, images) = (first.materials.clone(), first.images.clone());
         let base = super::super::rest_mesh(&paths[0], first, shell)?;
@@ -86,23 +90,51 @@ impl Inputs {
             compare(&base, &mesh, (&paths[0], path))?;
             targets.push(mesh.positions);
         }
-        let name = |p: &std::path::PathBuf| {
-            p.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-        };
         let mut asset = Asset::from_mesh(base);
         (asset.materials, asset.images) = (materials, images);
-        Ok(Self {
+        Ok(Self::of_shapes(asset, targets, paths))
+    }
+
+    /// Bodies with the same nodes and tets; their boundary is the surface.
+    fn of_tets(paths: &[PathBuf], shell: &Shell) -> anyhow::Result<Self> {
+        let read = |path: &PathBuf| -> anyhow::Result<TetMesh> {
+            if !supple::io::is_tets(path) {
+                bail!(
+                    "{} is no body of tets, but {} is: all shapes need the same vertices in the same order",
+                    path.display(),
+                    paths[0].display()
+                );
+            }
+            let loaded = supple::io::read_tets(path)?;
+            shell.warn(&path.display().to_string(), &loaded.warnings);
+            Ok(loaded.mesh)
+        };
+        let base = read(&paths[0])?;
+        let mut targets = Vec::new();
+        for path in &paths[1..] {
+            let target = read(path)?;
+            compare_tets(&base, &target, (&paths[0], path))?;
+            targets.push(target.positions);
+        }
+        let asset = Asset::from_mesh(base.surface());
+        Ok(Self { tets: base.tets, ..Self::of_shapes(asset, targets, paths) })
+    }
+
+    fn of_shapes(asset: Asset, targets: Vec<Vec<Vec3>>, paths: &[PathBuf]) -> Self {
+        let name = |p: &PathBuf| p.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Self {
             base: asset.meshes[0].positions.clone(),
             targets,
             names: paths[1..].iter().map(name).collect(),
             combinations: Vec::new(),
+            tets: Vec::new(),
             asset,
             rig: None,
             hold: Hold::Nothing,
             anchor: Vec::new(),
             anchors: Vec::new(),
             stiffness: None,
-        })
+        }
     }
 
     fn of_morphs(path: &Path, shell: &Shell) -> anyhow::Result<Self> {
@@ -150,6 +182,7 @@ impl Inputs {
             targets,
             names,
             combinations,
+            tets: Vec::new(),
             rig,
             hold,
             anchor,
@@ -287,6 +320,32 @@ fn compare(base: &TriMesh, other: &TriMesh, (a, b): (&Path, &Path)) -> anyhow::R
     Ok(())
 }
 
+/// The same for bodies of tets. Tets that a target turns inside out are read with their corners in another order.
+fn compare_tets(base: &TetMesh, other: &TetMesh, (a, b): (&Path, &Path)) -> anyhow::Result<()> {
+    let (a, b) = (a.display(), b.display());
+    let counts = |mesh: &TetMesh| (mesh.positions.len(), mesh.tets.len());
+    if counts(base) != counts(other) {
+        let [(n, t), (m, u)] = [counts(base), counts(other)];
+        bail!(
+            "{b} has {m} vertices and {u} tets, {a} has {n} and {t}: shapes need the same ones in the same order"
+        );
+    }
+    let sorted = |t: &[u32; 4]| {
+        let mut corners = *t;
+        corners.sort_unstable();
+        corners
+    };
+    let differs = |(x, y): (&[u32; 4], &[u32; 4])| sorted(x) != sorted(y);
+    if let Some(t) = base.tets.iter().zip(&other.tets).position(differs) {
+        bail!(
+            "{a} and {b} differ at tet {t}: {:?} and {:?}; shapes need the same tets in the same order",
+            base.tets[t],
+            other.tets[t]
+        );
+    }
+    Ok(())
+}
+
 /// The corners of a triangle and the next, in rising order.
 fn corners(triangles: &[[u32; 3]], t: usize) -> Vec<u32> {
     let mut corners: Vec<u32> = triangles[t..].iter().take(2).flatten().copied().collect();
@@ -316,13 +375,16 @@ fn point(text: &str) -> anyhow::Result<DVec3> {
 
 /// Vertices by number, or where painted values are above one half.
 fn vertices(text: &str, option: &str, mesh: &TriMesh) -> anyhow::Result<Vec<u32>> {
-    let numbers: Result<Vec<u32>, _> = text.split(',').map(|t| t.trim().parse::<u32>()).collect();
+    let numbers: Result<Vec<i64>, _> = text.split(',').map(|t| t.trim().parse::<i64>()).collect();
     if let Ok(numbers) = numbers {
         let count = mesh.positions.len();
-        if let Some(wrong) = numbers.iter().find(|&&v| v as usize >= count) {
-            bail!("{option}: there is no vertex {wrong}: the shapes have {count}, counted from 0");
-        }
-        return Ok(numbers);
+        let vertex = |v: i64| u32::try_from(v).ok().filter(|&v| (v as usize) < count);
+        let found = numbers.iter().map(|&v| {
+            vertex(v).with_context(|| {
+                format!("{option}: there is no vertex {v}: the shapes have {count}, counted from 0")
+            })
+        });
+        return found.collect();
     }
     let paint = painted(mesh, text, option)?;
     let found: Vec<u32> = (0..).zip(paint).filter(|(_, x)| **x > 0.5).map(|(v, _)| v).collect();
@@ -335,7 +397,7 @@ fn vertices(text: &str, option: &str, mesh: &TriMesh) -> anyhow::Result<Vec<u32>
 fn painted<'a>(mesh: &'a TriMesh, name: &str, option: &str) -> anyhow::Result<&'a [f32]> {
     mesh.attributes.scalar(name).ok_or_else(|| {
         anyhow!(
-            "{option}: the base has no painted values '{name}' (it has {})",
+            "{option}: the base has no painted values '{name}' ({})",
             mesh.attributes.known_scalars()
         )
     })
@@ -350,6 +412,12 @@ pub(super) fn obstacle(
     use supple::blendshape::obstacle::{Obstacle, Pose, Solid};
     let asset = super::super::read(path, shell)?;
     let mesh = super::super::rest_mesh(path, asset, shell)?;
+    let known = adjacency::coincident(&mesh.positions);
+    let whole = adjacency::renamed(&mesh.triangles, &known);
+    if !whole.is_empty() && !adjacency::topology(known.len(), &whole, run).is_closed() {
+        let open = "the obstacle is not closed: what is inside is a guess, by winding number";
+        shell.warn(&path.display().to_string(), &[open]);
+    }
     let solid = Solid::mesh(&mesh.positions, &mesh.triangles, run)
         .with_context(|| path.display().to_string())?;
     Ok(Obstacle::still(solid, Pose::default()))

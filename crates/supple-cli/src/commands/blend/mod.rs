@@ -140,6 +140,8 @@ struct Told {
     frames_not_proved: u32,
     inverted_tets: usize,
     bent_off: usize,
+    /// Weights outside 0 to 1.
+    beyond: usize,
     contacts: usize,
     depth_rel_diagonal: f64,
     /// Volume over that between the shapes, and that of a linear blend, where they differ most.
@@ -163,6 +165,7 @@ impl Told {
         self.frames_not_proved += u32::from(!report.is_proved);
         self.inverted_tets = self.inverted_tets.max(report.inverted_tets);
         self.bent_off = self.bent_off.max(report.bent_off);
+        self.beyond = self.beyond.max(report.beyond);
         self.contacts = self.contacts.max(report.contacts);
         self.depth_rel_diagonal = self.depth_rel_diagonal.max(report.depth_rel_diagonal);
     }
@@ -187,7 +190,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
+/// What the person should know.
+fn warnings(told: &Told) -> Vec<String> {
     let mut warnings = Vec::new();
     let n = &told.network;
     if n.pieces > 1 {
@@ -201,12 +205,19 @@ fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
     }
     if n.inverted_in_targets > 0 {
         warnings.push(format!(
-            "{} tets are inside out in the targets: they fold or cut through themselves",
-            n.inverted_in_targets
+            "{} inside out in the targets: they fold or cut through themselves",
+            counted(n.inverted_in_targets, "tet is", "tets are")
         ));
     }
     if told.inverted_tets > 0 {
-        warnings.push(format!("up to {} tets are inside out in a frame", told.inverted_tets));
+        let tets = counted(told.inverted_tets, "tet is", "tets are");
+        warnings.push(format!("up to {tets} inside out in a frame"));
+    }
+    if told.beyond > 0 {
+        warnings.push(format!(
+            "{} outside 0 to 1: the blend goes on beyond the shapes that were made",
+            counted(told.beyond, "weight lies", "weights lie")
+        ));
     }
     if told.bent_off > 0 {
         warnings
@@ -218,12 +229,29 @@ fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
             told.frames_not_proved, told.frames
         ));
     }
-    shell.warn("blend", &warnings);
+    warnings
+}
+
+fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
+    shell.warn("blend", &warnings(told));
+    let n = &told.network;
     if shell.options().json {
         return shell.print_json(told);
     }
     let file = told.file.display();
-    shell.say(format!("{file}: {} frames, {} targets", told.frames, told.targets.len()));
+    let targets = counted(told.targets.len(), "target", "targets");
+    if let Some(error) = told.correctives_error_rel_diagonal {
+        shell.say(format!(
+            "{file}: {} for {targets}, {} nodes ({} inside), {} springs",
+            counted(told.frames as usize, "in-between", "in-betweens"),
+            n.nodes,
+            n.inner,
+            n.springs
+        ));
+        shell.say(format!("correctives are within {error:.1e} of the diagonal of the blend"));
+        return Ok(());
+    }
+    shell.say(format!("{file}: {}, {targets}", counted(told.frames as usize, "frame", "frames")));
     if n.nodes > 0 && args.mode != How::Linear {
         shell.say(format!(
             "{} nodes ({} inside), {} springs, {} vertices held; {:.1} ms a frame",
@@ -250,8 +278,10 @@ fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
             told.contacts, told.depth_rel_diagonal
         ));
     }
-    if let Some(error) = told.correctives_error_rel_diagonal {
-        shell.say(format!("correctives are within {error:.1e} of the diagonal of the blend"));
-    }
     Ok(())
+}
+
+/// A number with its word.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -10,10 +10,10 @@ use glam::Vec3;
 use supple::Asset;
 use supple::bake::{WRITERS, Writer};
 use supple::io::{self, Take};
-use supple::mesh::Values;
 use supple::mesh::attribute::NORMAL;
 use supple::mesh::normals::vertex_normals;
 use supple::mesh::tangents;
+use supple::mesh::{TetMesh, TriMesh, Values};
 use supple::scene::Format;
 
 use super::Args;
@@ -62,6 +62,10 @@ fn last(player: &mut Player<'_>) -> anyhow::Result<Vec<Vec3>> {
 pub(super) fn moved(inputs: &Inputs, positions: Vec<Vec3>) -> Asset {
     let mut asset = inputs.asset.clone();
     let mesh = &mut asset.meshes[0];
+    if !inputs.tets.is_empty() {
+        *mesh = skin(inputs, &positions);
+        return asset;
+    }
     let before = std::mem::replace(&mut mesh.positions, positions);
     tangents::follow(mesh, &before);
     if mesh.attributes.normals().is_some() {
@@ -73,8 +77,33 @@ pub(super) fn moved(inputs: &Inputs, positions: Vec<Vec3>) -> Asset {
     asset
 }
 
+/// The vertices of a body's surface: files of surfaces need no others.
+fn skin_nodes(inputs: &Inputs) -> Vec<u32> {
+    let mut nodes = inputs.asset.meshes[0].triangles.as_flattened().to_vec();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+/// The surface of a body of tets.
+fn skin(inputs: &Inputs, positions: &[Vec3]) -> TriMesh {
+    let (mesh, nodes) = (&inputs.asset.meshes[0], skin_nodes(inputs));
+    let name = |v: u32| nodes.binary_search(&v).unwrap_or_default() as u32;
+    let positions = nodes.iter().map(|&v| positions[v as usize]).collect();
+    let triangles = mesh.triangles.iter().map(|t| t.map(name)).collect();
+    TriMesh { name: mesh.name.clone(), ..TriMesh::new(positions, triangles) }
+}
+
 fn shape(path: &Path, inputs: &Inputs, positions: Vec<Vec3>, shell: &Shell) -> anyhow::Result<()> {
-    let warnings = io::write(path, &moved(inputs, positions))?;
+    let is_body = !inputs.tets.is_empty() && io::TetFormat::of(path).is_some();
+    let warnings = if is_body {
+        let mesh = &inputs.asset.meshes[0];
+        let (name, attributes) = (mesh.name.clone(), mesh.attributes.clone());
+        let body = TetMesh::new(positions, inputs.tets.clone());
+        io::write_tets(path, &TetMesh { name, attributes, ..body })?
+    } else {
+        io::write(path, &moved(inputs, positions))?
+    };
     shell.warn(&path.display().to_string(), &warnings);
     Ok(())
 }
@@ -121,12 +150,22 @@ fn take(
         }
         anyhow::Ok(all)
     })?;
+    let (asset, nodes) = if inputs.tets.is_empty() {
+        (inputs.asset.clone(), Vec::new())
+    } else {
+        (moved(inputs, inputs.base.clone()), skin_nodes(inputs))
+    };
     let mut positions = |i: u32, to: &mut [Vec3]| {
-        to.copy_from_slice(&all[i as usize]);
+        let all = &all[i as usize];
+        if nodes.is_empty() {
+            to.copy_from_slice(all);
+        } else {
+            to.iter_mut().zip(&nodes).for_each(|(to, &v)| *to = all[v as usize]);
+        }
         Ok(())
     };
     let take = Take {
-        asset: &inputs.asset,
+        asset: &asset,
         fps,
         first_frame: 0,
         frames: frames as u32,

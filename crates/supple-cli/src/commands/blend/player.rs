@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use supple::Run;
 use supple::blendshape::contact::{Interaction, Pull, Touch, World};
 use supple::blendshape::obstacle::Obstacle;
-use supple::blendshape::{Combination, History, Params, Shapes, Solver};
+use supple::blendshape::{Combination, Error, History, Params, Shapes, Solver};
 use supple::mesh::{adjacency, volume};
 use supple::rig::{Clip, Skinning};
 
@@ -119,7 +119,14 @@ impl<'a> Player<'a> {
                     response: self.args.response(),
                 };
                 let state = (&mut self.touch, &mut self.history);
-                interaction.solve(solver, weights, &world, state, &self.run)?
+                let blend = interaction.solve(solver, weights, &world, state, &self.run);
+                match blend {
+                    Err(Error::ObstacleAround { obstacle }) => bail!(
+                        "the whole body is inside {}: there is no side to push it out to; move the obstacle, or make it smaller",
+                        self.args.obstacle[obstacle].display()
+                    ),
+                    other => other?,
+                }
             }
         };
         self.told.add(&blend.report);
@@ -221,6 +228,7 @@ pub(super) fn prepare<'a>(
     let targets = inputs.targets.iter().map(Vec::as_slice).collect();
     let mut shapes = Shapes::of_surface(&inputs.asset.meshes[0].triangles, &inputs.base, targets);
     shapes.stiffness = inputs.stiffness.as_deref();
+    shapes.tets = &inputs.tets;
     let combined = |c: &'a Combined| Combination { of: c.of.clone(), positions: &c.positions };
     shapes.combinations = inputs.combinations.iter().map(combined).collect();
     Ok(Solver::new(&shapes, &params, run)?)
@@ -324,7 +332,7 @@ fn pull(text: &str) -> anyhow::Result<Pull> {
         to.split(',').map(|x| x.trim().parse()).collect::<Result<_, _>>().with_context(wrong)?;
     match to[..] {
         [x, y, z] if to.iter().all(|x| x.is_finite()) => {
-            Ok(Pull { vertex, to: DVec3::new(x, y, z) })
+            Ok(Pull { vertex, to: DVec3::new(x, y, z), amount: 1.0 })
         }
         _ => bail!(wrong()),
     }

@@ -66,7 +66,9 @@ fn write(name: &str, args: &Args, shell: &Shell) -> anyhow::Result<()> {
 fn list(shell: &Shell) -> anyhow::Result<()> {
     if shell.options().json {
         let bodies = zoo::tet_bodies::BODIES.iter().map(|entry| entry.name);
-        let names: Vec<_> = zoo::names().iter().map(|entry| entry.name).chain(bodies).collect();
+        let morphs = zoo::morph_names();
+        let names = zoo::names().iter().map(|entry| entry.name);
+        let names: Vec<_> = names.chain(morphs).chain(bodies).collect();
         return shell.print_json(&names);
     }
     for entry in zoo::names() {
@@ -75,5 +77,7 @@ fn list(shell: &Shell) -> anyhow::Result<()> {
             entry.name, entry.default_triangles, entry.what
         ));
     }
+    let morphs = zoo::morph_names().join(", ");
+    shell.say(format!("with morph targets, for blends: {morphs}"));
     Ok(())
 }
