@@ -117,12 +117,12 @@ picture procdef-worm 400x240 scenes/procdef-worm.toml "${inside[@]}" --from 0.2,
 picture procdef-heart 300x320 scenes/procdef-heart.toml "${inside[@]}" --frames 24..48
 picture procdef-bowel 300x320 scenes/procdef-bowel.toml "${inside[@]}" --frames 48..72
 picture procdef-eel 400x240 scenes/procdef-eel.toml "${inside[@]}" --from 0.1,1,0.3
-picture procdef-snail 400x240 scenes/procdef-snail.toml "${inside[@]}" --frames 10..44 --from 0.3,0.3,1
+picture procdef-snail 400x240 scenes/procdef-snail.toml "${inside[@]}" --frames 14..30 --field contraction --from 0.3,0.3,1
 picture procdef-target 400x300 scenes/procdef-target.toml --sheet 3 --columns 3 --frames 0..44
 picture procdef-section 400x320 scenes/procdef-heart.toml --sheet 3 --columns 3 --frames 24..32 \
     --section y=0.02 --field contraction --from 0.1,1,0.3
 picture procdef-worms 560x440 scenes/procdef-worms.toml --sheet 2 --columns 2 --frames 0..200 --field contraction
-picture procdef-jellyfishes 480x440 scenes/procdef-jellyfishes.toml --sheet 3 --columns 3 --frames 0..240
+picture procdef-jellyfishes 440x400 scenes/procdef-jellyfishes.toml --sheet 3 --columns 3 --frames 0..240
 picture procdef-bar 300x320 scenes/procdef-bar.toml "${inside[@]}" --from 0.2,0.2,1
 
 # Smoke.

@@ -590,7 +590,7 @@ fn procdef_learns_a_baked_motion_from_its_skin() {
         ["procdef", "learn", "bowel", "out/bowel.glb", "-o", "learned.toml", "--nodes", "500"];
     let learned = json(folder, &learn);
     assert_eq!(learned["cycle_frames"], 24, "{learned}");
-    assert!(learned["explained"].as_f64().unwrap() > 0.95, "{learned}");
+    assert!(learned["explained"].as_f64().unwrap() > 0.93, "{learned}");
     ok(folder, &["bake", "learned.toml", "-o", "again", "--frames", "0..3"]);
     assert!(error(folder, &learn).contains("--force"), "nothing is replaced unasked");
     let wrong =
