@@ -21,6 +21,7 @@
 //! assert_eq!(trailing.kind(), "follow");
 //! ```
 
+pub mod course;
 pub mod follow;
 pub mod morph;
 pub mod open;
@@ -35,6 +36,7 @@ use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 use schemars::Schema;
 use serde::{Deserialize, Serialize};
 
+use self::course::Course;
 use super::document::Place;
 use super::{Problem, Source, Tracks};
 use crate::Run;
@@ -122,6 +124,8 @@ pub enum Prepared {
     Nothing,
     /// The flesh of `secondary`.
     Secondary(Box<Flesh>),
+    /// What edits of `sculpt` that live on the surface do to what flesh hangs on.
+    Sculpt(Course),
 }
 
 /// When, and seen from where.
@@ -158,6 +162,8 @@ pub struct Carried {
     /// The edits that modifiers before make to the body, as far as they can be made to single points: what flesh
     /// hangs on moves with them. Those before a `place` or `follow` count as made after it.
     pub edits: Vec<Op>,
+    /// The edits that live on its surface, and how much of each is made.
+    pub courses: Vec<(Course, f64)>,
 }
 
 impl Carried {
@@ -236,7 +242,12 @@ impl Modifier {
     pub fn prepare(&self, body: &Body, placement: &DAffine3) -> Result<Prepared, String> {
         match self {
             Self::Morph(params) => params.check(body)?,
-            Self::Sculpt(params) => params.check(body)?,
+            Self::Sculpt(params) => {
+                params.check(body)?;
+                return Ok(params
+                    .course(body, placement)
+                    .map_or(Prepared::Nothing, Prepared::Sculpt));
+            }
             Self::Secondary(params) => {
                 return params.prepare(body, placement).map(|f| Prepared::Secondary(Box::new(f)));
             }
@@ -281,9 +292,7 @@ impl Modifier {
     pub fn begin(&self, stage: &Stage<'_>, carried: &mut Carried) -> Memory {
         match (self, stage.prepared) {
             (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
-            (Self::Sculpt(params), _) => {
-                carried.edits.extend(params.edits_of_points(&stage.moment));
-            }
+            (Self::Sculpt(params), prepared) => params.carry(prepared, &stage.moment, carried),
             (Self::Follow(params), _) => return Memory::Follow(params.begin(carried.centroid)),
             (Self::Secondary(_), Prepared::Secondary(flesh)) => {
                 let shifts = secondary::shifts(flesh, carried);
@@ -305,9 +314,7 @@ impl Modifier {
     ) -> bool {
         match (self, memory) {
             (Self::Place(params), _) => carried.by(params.affine(&stage.moment)),
-            (Self::Sculpt(params), _) => {
-                carried.edits.extend(params.edits_of_points(&stage.moment));
-            }
+            (Self::Sculpt(params), _) => params.carry(stage.prepared, &stage.moment, carried),
             (Self::Follow(params), Memory::Follow(memory)) => {
                 params.step(memory, &stage.moment, dt_secs, carried);
                 return memory.is_finite() && carried.is_finite();
