@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sends every character of a folder through supple and prints a table: edges opened, stretch, pairs added.
+"""Sends every character of a folder through supple and prints a table: edges opened, stretch, pairs added, volume back.
 
-    scripts/characters.py FOLDER [--supple target/release/supple] [--keep OUT]
+    scripts/characters.py FOLDER [--supple target/release/supple] [--keep OUT] [--only WORD]
 
 What is written goes to a temporary folder, or to OUT with --keep. Files of clips alone and files whose geometry is
 compressed are listed with what supple says about them.
@@ -10,6 +10,7 @@ compressed are listed with what supple says about them.
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -46,9 +47,8 @@ def clips(found):
 
 
 def bake(supple, path, out, found):
-    """Every clip of a file: (worst stretch of a set, of an edge, pairs added, edges opened, error)."""
-    sets = edges = 0.0
-    added = open_edges = count = 0
+    """Every clip of a file by new and bake."""
+    worst = {"clips": 0, "sets": 0.0, "moves": None, "edges": 0.0, "added": 0, "opened": 0}
     for clip in clips(found):
         scene = out / f"{path.stem}-{clip}.toml"
         chosen = [] if clip is None else ["--clip", clip]
@@ -61,24 +61,63 @@ def bake(supple, path, out, found):
         for body in told["bodies"]:
             folds, flesh = body.get("folds"), body.get("flesh")
             if folds:
-                edges = max(edges, folds["edge_stretch"])
-                added = max([added] + [f["added"] for f in folds["frames"]])
-                open_edges = max([open_edges] + [f["opened_edges"] for f in folds["frames"]])
+                worst["edges"] = max(worst["edges"], folds["edge_stretch"])
+                worst["added"] = max([worst["added"]] + [f["added"] for f in folds["frames"]])
+                worst["opened"] = max([worst["opened"]] + [f["opened_edges"] for f in folds["frames"]])
             if flesh:
-                sets = max(sets, flesh["most_stretch"])
-        count += 1
-    return (count, sets, edges, added, open_edges), None
+                worst["sets"] = max(worst["sets"], flesh["most_stretch"])
+        moves, notes = moved(scene.read_text())
+        if moves is not None and (worst["moves"] is None or moves < worst["moves"][0]):
+            why = next((n for n in notes if n.startswith("flesh moves by")), "")
+            worst["moves"] = (moves, why)
+        worst["clips"] += 1
+    return worst, None
+
+
+def skin(supple, path, out, found):
+    """Every clip of a file with its volume kept, over all frames: (lost, back, stretch, pairs added, turned, edges opened)."""
+    if not found["skins"]:
+        return None, "no skin"
+    lost = missing = stretch = 0.0
+    pairs = turned = open_edges = 0
+    for clip in clips(found):
+        chosen = [] if clip is None else ["--clip", clip]
+        told, error = run(supple, "skin", path, "-o", out / "skin.glb", "--volume", *chosen)
+        if error is not None:
+            return None, error
+        kept = told.get("kept")
+        if kept is None:
+            return None, "nothing moves"
+        whole = kept["lost"] * told["frames"]
+        lost, missing = lost + whole, missing + (1 - kept["back"]) * whole
+        stretch = max(stretch, kept["stretch"])
+        pairs, turned = pairs + kept["pairs_added"], turned + kept["turned"]
+        open_edges = max(open_edges, kept["opened_edges"])
+    return (1 - missing / lost if lost else 1.0, stretch, pairs, turned, open_edges), None
+
+
+def moved(text):
+    """How far flesh moves, as the scene says; why there is none otherwise."""
+    found = re.search(r"flesh moves by ([0-9.]+) % of the size", text)
+    notes = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    return float(found.group(1)) if found else None, notes
 
 
 def row(supple, path, name, out):
     found, error = info(supple, path)
     if error is not None or not found["triangles"]:
-        return [name, error or "no triangles"] + [""] * 9
+        return [name, error or "no triangles"] + [""] * (len(HEAD) - 2)
     cells = [name, f'{found["triangles"]:,}', f'{found["open_edges_when_welded"]:,}',
              f'{found["self_intersections"]:,}']
+    kept, error = skin(supple, path, out, found)
+    cells += [error, "", "", "", ""] if error else [
+        f"{100 * kept[0]:.1f} %", f"{kept[1]:.3f}", f"{kept[2]:,}", f"{kept[3]:,}", f"{kept[4]:,}"]
     played, error = bake(supple, path, out, found)
-    cells += [error, "", "", ""] if error else [
-        str(played[0]), f"{played[1]:.2f} R", f"{played[3]:,}", f"{played[4]:,}"]
+    if error:
+        cells += [error, "", "", "", ""]
+    else:
+        moves = "–" if played["moves"] is None else f'{played["moves"][0]:.2f} %' + ("*" if played["moves"][1] else "")
+        cells += [str(played["clips"]), f'{played["sets"]:.2f} R', moves, f'{played["added"]:,}', f'{played["opened"]:,}']
     for words in (["deform", path, "-o", out / "deform.glb", "--exact-volume", *twist(found)],
                   ["remesh", path, "-o", out / "remesh.glb"]):
         _, error = run(supple, *words)
@@ -91,7 +130,8 @@ def row(supple, path, name, out):
     return cells
 
 
-HEAD = ["file", "triangles", "open edges", "pairs", "clips baked", "sets stretched", "pairs added", "edges opened",
+HEAD = ["file", "triangles", "open edges", "pairs", "skin: volume back", "stretch", "pairs added", "turned",
+        "edges opened", "new, bake: clips", "sets stretched", "flesh moves", "pairs added", "edges opened",
         "deform: edges opened", "pairs added", "remesh: edges opened", "pairs added"]
 
 
@@ -100,6 +140,7 @@ def main():
     options.add_argument("folder", type=pathlib.Path)
     options.add_argument("--supple", default="target/release/supple")
     options.add_argument("--keep", type=pathlib.Path)
+    options.add_argument("--only", help="files whose name holds this word", default="")
     args = options.parse_args()
     print("| " + " | ".join(HEAD) + " |")
     print("|---" * len(HEAD) + "|")
@@ -107,8 +148,8 @@ def main():
         out = args.keep or pathlib.Path(folder)
         out.mkdir(parents=True, exist_ok=True)
         for path in sorted(args.folder.rglob("*.gl[tb]*")):
-            if path.suffix in (".glb", ".gltf"):
-                name = str(path.relative_to(args.folder))
+            name = str(path.relative_to(args.folder))
+            if path.suffix in (".glb", ".gltf") and args.only in name:
                 print("| " + " | ".join(row(args.supple, path, name, out)) + " |", flush=True)
 
 

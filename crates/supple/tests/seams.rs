@@ -372,6 +372,9 @@ fn flesh_follows_morphs_and_edits() {
     let track = "[track.go]\ninterpolation = \"linear\"\nkeys = [[0, 0], [0.3, 1]]\n";
     let edit = "[[asset.modifier]]\nkind = \"sculpt\"\namount = \"go\"\n[[asset.modifier.op]]\nkind = \"move\"\ncenter = [0, 1, 0]\n\
                 by = [[0, 0.5, 0]]\ninner = 0.4\nouter = 1.2\n";
+    let drawn = "[[asset.modifier]]\nkind = \"sculpt\"\namount = \"go\"\n[[asset.modifier.op]]\nkind = \"curve\"\n\
+                 guide = { through = [[0, 1, 0], [0, 1.25, 0], [0, 1.5, 0]] }\n\
+                 extent = { geodesic = { from = [0, 1, 0], inner = 0.6, outer = 1.6 } }\n";
     let morph = "[[asset.modifier]]\nkind = \"morph\"\nweights = { up = \"go\" }\n";
     let mut mesh = model("ball", 800);
     let up = mesh.positions.iter().map(|p| 0.5 * p.y.max(0.0) * Vec3::Y).collect();
@@ -381,7 +384,7 @@ fn flesh_follows_morphs_and_edits() {
         ..Default::default()
     }];
     let asset = Asset::from_mesh(mesh);
-    for (what, drive) in [("morph", morph), ("edit", edit), ("nothing", "")] {
+    for (what, drive) in [("morph", morph), ("edit", edit), ("curve", drawn), ("nothing", "")] {
         let text = format!(
             "supple = 1\n[time]\nend = 1\n[[asset]]\nzoo = \"ball\"\n{drive}{flesh}{track}"
         );

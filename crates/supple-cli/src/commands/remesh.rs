@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use serde::Serialize;
 use supple::mesh::remesh::{self, Params, Report, Target};
 use supple::{TriMesh, io};
 
@@ -54,6 +55,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     }
     let areas: Vec<f64> = asset.meshes.iter().map(|mesh| area(mesh, shell)).collect();
     let whole: f64 = areas.iter().sum();
+    let mut reports = Vec::new();
     for (mesh, area) in asset.meshes.iter_mut().zip(&areas) {
         if mesh.triangles.is_empty() {
             continue;
@@ -62,10 +64,11 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         let done = shell.with_progress("remeshing", |run| remesh::remesh(mesh, &params, run));
         let (new, report) = done.with_context(|| args.input.display().to_string())?;
         *mesh = new;
-        tell(&report, shell)?;
+        reports.push(report);
     }
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
+    tell(&reports, shell)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -83,18 +86,53 @@ fn params(args: &Args, share: f64) -> Params {
     Params { target, iterations: args.iterations, feature_degrees: args.feature_angle }
 }
 
-fn tell(report: &Report, shell: &Shell) -> anyhow::Result<()> {
-    shell.warn("remesh", &report.warnings);
-    let added = report.intersections_after.saturating_sub(report.intersections_before);
+/// What `remesh` tells, under the names it has in JSON: of all meshes together, and of each if there are several.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    all: Report,
+    #[serde(skip_serializing_if = "<[Report]>::is_empty")]
+    meshes: &'a [Report],
+}
+
+fn tell(reports: &[Report], shell: &Shell) -> anyhow::Result<()> {
+    let all = together(reports);
+    shell.warn("remesh", &all.warnings);
+    let added: usize = reports
+        .iter()
+        .map(|report| report.intersections_after.saturating_sub(report.intersections_before))
+        .sum();
     if added > 0 {
         shell.warn("remesh", &[format!("{added} pairs of triangles intersect that did not")]);
     }
     if shell.options().json {
-        return shell.print_json(report);
+        let meshes = if reports.len() > 1 { reports } else { &[] };
+        return shell.print_json(&Told { all, meshes });
     }
-    let Report { triangles_before, triangles_after, length, .. } = report;
+    let Report { triangles_before, triangles_after, length, .. } = all;
     shell.say(format!("{triangles_before} → {triangles_after} triangles, edges of about {length}"));
-    let Report { intersections_before: before, intersections_after: after, .. } = report;
+    let Report { intersections_before: before, intersections_after: after, .. } = all;
     shell.say(format!("self-intersections {before} → {after}"));
     Ok(())
+}
+
+/// The sums over all meshes; the edge length is the mean over their triangles.
+fn together(reports: &[Report]) -> Report {
+    let mut all = Report::default();
+    let mut lengths = 0.0;
+    for report in reports {
+        all.triangles_before += report.triangles_before;
+        all.triangles_after += report.triangles_after;
+        all.splits += report.splits;
+        all.merges += report.merges;
+        all.turns += report.turns;
+        all.intersections_before += report.intersections_before;
+        all.intersections_after += report.intersections_after;
+        all.warnings.extend_from_slice(&report.warnings);
+        lengths += f64::from(report.length) * report.triangles_after as f64;
+    }
+    all.warnings.sort();
+    all.warnings.dedup();
+    all.length = (lengths / all.triangles_after.max(1) as f64) as f32;
+    all
 }

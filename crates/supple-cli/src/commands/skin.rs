@@ -154,12 +154,16 @@ struct Kept {
     most_lost: f64,
     /// The share of it that came back.
     back: f64,
-    /// The longest edge, by the longer of plain and rest.
+    /// The longest edge, by the longer of plain and rest, measured from the vertices alone.
     stretch: f64,
     /// Pairs of triangles that intersect under plain skinning, as written, and only as written; all frames together.
     pairs_plain: usize,
     pairs: usize,
     pairs_added: usize,
+    /// Edges along which copies of vertices came apart, the most of any frame: always 0.
+    opened_edges: usize,
+    /// Triangles turned by more than 90° against plain skinning, all frames together.
+    turned: usize,
 }
 
 /// One joint over all frames.
@@ -190,6 +194,8 @@ struct JointTold {
 /// A character and how it is to be moved.
 struct Player<'a> {
     body: &'a Body,
+    /// Where plain skinning puts the vertices at rest.
+    rest: Vec<Vec3>,
     solver: &'a Solver,
     clip: Option<&'a Clip>,
     method: Skinning,
@@ -305,10 +311,19 @@ impl Told {
         kept.most_lost = kept.most_lost.max(report.lost());
         // Until all frames are in, what is missing.
         kept.back += report.missing();
-        kept.stretch = kept.stretch.max(report.stretch);
+        kept.stretch =
+            kept.stretch.max(stretch(triangles, [&player.rest, &plain, &skinned.positions]));
         kept.pairs_plain += before.len();
         kept.pairs += after.len();
         kept.pairs_added += after.iter().filter(|p| !before.contains(*p)).count();
+        let opened = body.welding().opened(triangles, &plain, &skinned.positions);
+        kept.opened_edges = kept.opened_edges.max(opened);
+        let normal = |t: &[u32; 3], at: &[Vec3]| {
+            let [a, b, c] = t.map(|v| at[v as usize].as_dvec3());
+            (b - a).cross(c - a)
+        };
+        let is_turned = |t: &&[u32; 3]| normal(t, &plain).dot(normal(t, &skinned.positions)) < 0.0;
+        kept.turned += triangles.iter().filter(is_turned).count();
         for joint in &report.joints {
             self.add_joint(joint);
         }
@@ -369,6 +384,18 @@ impl Told {
     }
 }
 
+/// The most that an edge is longer than the longer of rest and plain skinning.
+fn stretch(triangles: &[[u32; 3]], [rest, plain, now]: [&[Vec3]; 3]) -> f64 {
+    let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let ratio = |side: [u32; 2]| {
+        let [a, b] = side.map(|v| v as usize);
+        let length = |at: &[Vec3]| f64::from(at[a].distance(at[b]));
+        let longest = length(plain).max(length(rest));
+        if longest > 0.0 { length(now) / longest } else { 1.0 }
+    };
+    sides.map(ratio).fold(1.0, f64::max)
+}
+
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     if !(0.01..=10_000.0).contains(&args.fps) {
         bail!("--fps {}: give a rate between 0.01 and 10000", args.fps);
@@ -395,6 +422,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let rest = rest_asset(&body, &asset, &run);
     let player = Player {
         body: &body,
+        rest: body.pose(body.rest_pose(), Skinning::Linear, &run),
         solver: &solver,
         clip,
         method: args.method.into(),
@@ -590,8 +618,8 @@ fn tell_kept(kept: &Kept, measures: bool, shell: &Shell) {
         ));
     }
     shell.say(format!(
-        "intersecting pairs: {} (plain skinning: {}), {} of them added",
-        kept.pairs, kept.pairs_plain, kept.pairs_added
+        "intersecting pairs: {} (plain skinning: {}), {} of them added; {} triangles turned round, {} edges opened",
+        kept.pairs, kept.pairs_plain, kept.pairs_added, kept.turned, kept.opened_edges
     ));
 }
 

@@ -70,8 +70,10 @@ const MOST_LOWERED: usize = 3;
 /// Refinements from the start: where one cannot bring triangles apart, the next leaves them whole.
 const ATTEMPTS: usize = 4;
 
-/// The same for a deformation that is made anew in every round.
-const SURFACE_ATTEMPTS: usize = 2;
+/// Rounds of splitting for a deformation of which only the vertices are known, and how many times the tolerance its
+/// guessed middles have: a guess is no reason to split as finely.
+const GUESSED_ROUNDS: usize = 3;
+const GUESSED: f32 = 8.0;
 
 /// Rounds of splitting what intersects, and how many of them in a row may bring nothing: a pair often becomes
 /// several before its parts come apart, and against triangles that stay whole it only becomes more.
@@ -114,6 +116,18 @@ impl Default for Params {
     }
 }
 
+impl Params {
+    /// For shapes that cross if they are split as finely as asked for.
+    fn coarser(&self) -> Self {
+        Self {
+            tolerance_rel_bbox: 8.0 * self.tolerance_rel_bbox,
+            angle_degrees: 2.0 * self.angle_degrees,
+            volume_rel: None,
+            ..self.clone()
+        }
+    }
+}
+
 /// A refined shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refined {
@@ -150,22 +164,6 @@ pub enum Error<E: std::error::Error + 'static = Infallible> {
 /// that vertices carry.
 pub type Deformation<'a, E> = &'a dyn Fn(&TriMesh) -> Result<Vec<Vec<Vec3>>, E>;
 
-/// What is known of a deformation.
-enum Map<'a, E> {
-    /// Where any points go.
-    Points(Deformation<'a, E>),
-    /// Where the vertices of a surface go: it comes with its triangles, and is deformed as a whole.
-    Surface(Deformation<'a, E>),
-}
-
-impl<E> Clone for Map<'_, E> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<E> Copy for Map<'_, E> {}
-
 /// Refines a mesh for a deformation, or for all frames of a take.
 ///
 /// # Errors
@@ -177,42 +175,12 @@ pub fn refine<E: std::error::Error + 'static>(
     params: &Params,
     run: &Run<'_>,
 ) -> Result<Refined, Error<E>> {
-    refine_for(mesh, Map::Points(deform), params, run)
-}
-
-/// Refines a mesh for a deformation that lives on its surface, and so is made anew on every finer one.
-///
-/// The deformation is given whole meshes, whose first vertices are those of the mesh.
-///
-/// # Errors
-///
-/// [`Error::Deformation`] if the deformation fails.
-pub fn refine_surface<E: std::error::Error + 'static>(
-    mesh: &TriMesh,
-    deform: Deformation<'_, E>,
-    params: &Params,
-    run: &Run<'_>,
-) -> Result<Refined, Error<E>> {
-    refine_for(mesh, Map::Surface(deform), params, run)
-}
-
-fn refine_for<E: std::error::Error + 'static>(
-    mesh: &TriMesh,
-    map: Map<'_, E>,
-    params: &Params,
-    run: &Run<'_>,
-) -> Result<Refined, Error<E>> {
-    let (Map::Points(deform) | Map::Surface(deform)) = map;
-    let attempts = if matches!(map, Map::Points(_)) { ATTEMPTS } else { SURFACE_ATTEMPTS };
     let frames = deformed(deform, mesh)?;
     let diagonal = Bounds::of(&mesh.positions).map_or(0.0, |b| b.diagonal());
-    let at_rest = self_intersections(&mesh.positions, &mesh.triangles, run)?;
-    let mut locked = vec![false; mesh.triangles.len()];
-    at_rest.as_flattened().iter().for_each(|&t| locked[t as usize] = true);
-    let start = State::new(mesh.clone(), frames, locked);
-    let mut best = attempt(start.clone(), map, params, diagonal, run)?;
+    let start = State::new(mesh.clone(), frames, intersecting_at_rest(mesh, run)?);
+    let mut best = attempt(start.clone(), deform, params, diagonal, run)?;
     let mut locked = start.locked.clone();
-    for _ in 1..attempts {
+    for _ in 1..ATTEMPTS {
         if best.1 == 0 {
             break;
         }
@@ -220,17 +188,75 @@ fn refine_for<E: std::error::Error + 'static>(
             locked[whole as usize] |= *tangled;
         }
         let again = State { locked: locked.clone(), ..start.clone() };
-        let next = attempt(again, map, params, diagonal, run)?;
+        let next = attempt(again, deform, params, diagonal, run)?;
         best = if next.1 < best.1 { next } else { break };
+    }
+    if best.1 > 0 {
+        // Sheets that are pressed together cross where one is split and the other is not: less fine, or not at all,
+        // they may not.
+        let again = State { locked, ..start.clone() };
+        let coarse = attempt(again, deform, &params.coarser(), diagonal, run)?;
+        best = if coarse.1 < best.1 { coarse } else { best };
+        let (added, tangled) = start.tangled(run)?;
+        best = if added < best.1 { (start, added, tangled) } else { best };
     }
     let (State { mesh, frames, splits, .. }, intersections_added, _) = best;
     Ok(Refined { mesh, frames, splits, intersections_added })
 }
 
+/// Which triangles intersect others at rest.
+fn intersecting_at_rest(mesh: &TriMesh, run: &Run<'_>) -> Result<Vec<bool>, Cancelled> {
+    let pairs = self_intersections(&mesh.positions, &mesh.triangles, run)?;
+    let mut locked = vec![false; mesh.triangles.len()];
+    pairs.as_flattened().iter().for_each(|&t| locked[t as usize] = true);
+    Ok(locked)
+}
+
+/// Splits a mesh, at rest, where it needs to be finer for a deformation of which only the vertices are known.
+///
+/// Where the middles of edges go is guessed from the ends and their normals, less what the same guess says at rest.
+/// Triangles that intersect only when deformed are split, too. `None` if the mesh is as fine as it needs to be.
+///
+/// # Errors
+///
+/// [`Cancelled`] when the caller asked to stop.
+pub fn split_for(
+    mesh: &TriMesh,
+    moved: &[Vec3],
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<Option<TriMesh>, Cancelled> {
+    let locked = intersecting_at_rest(mesh, run)?;
+    let mut state = State::new(mesh.clone(), vec![moved.to_vec()], locked);
+    let diagonal = Bounds::of(&mesh.positions).map_or(0.0, |b| b.diagonal());
+    let loose =
+        Params { tolerance_rel_bbox: GUESSED * params.tolerance_rel_bbox, ..params.clone() };
+    let limits = Limits::new(&loose, diagonal);
+    let (_, tangled) = state.tangled(run)?;
+    for round in 0..GUESSED_ROUNDS {
+        run.check()?;
+        let edges = state.free_edges();
+        let middles = state.middles(&edges);
+        let landed = vec![state.guessed(&edges, run)];
+        let mut errors = state.errors(&edges, &landed, &limits, run);
+        if round == 0 {
+            for (error, edge) in errors.iter_mut().zip(&edges) {
+                let is_tangled = edge.around.iter().any(|&h| tangled[h as usize / 3]);
+                *error = if is_tangled { error.max(2.0) } else { *error };
+            }
+        }
+        let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
+        if !state.split_worst(&edges, &middles, &landed, &errors, room) {
+            break;
+        }
+    }
+    Ok((state.splits > 0).then_some(state.mesh))
+}
+
 /// Refines once: the result, how many pairs intersect only when deformed, and which triangles do.
 fn attempt<E: std::error::Error + 'static>(
     mut state: State,
-    map: Map<'_, E>,
+    deform: Deformation<'_, E>,
     params: &Params,
     diagonal: f32,
     run: &Run<'_>,
@@ -241,15 +267,14 @@ fn attempt<E: std::error::Error + 'static>(
         run.report(round as u64, (MOST_ROUNDS + UNTANGLING_ROUNDS) as u64);
         let edges = state.free_edges();
         let middles = state.middles(&edges);
-        let landed = state.land(map, &edges, &middles)?;
+        let landed = deformed(deform, &middles)?;
         let errors = state.due(&edges, &landed, params.volume_rel, &mut limits, run);
         let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
         if !state.split_worst(&edges, &middles, &landed, &errors, room) {
             break;
         }
-        state.arrive(map)?;
     }
-    untangle(&mut state, map, params, run)?;
+    untangle(&mut state, deform, params, run)?;
     let (added, tangled) = state.tangled(run)?;
     Ok((state, added, tangled))
 }
@@ -269,7 +294,7 @@ fn deformed<E: std::error::Error + 'static>(
 /// Splits triangles that intersect only when deformed, as long as that helps.
 fn untangle<E: std::error::Error + 'static>(
     state: &mut State,
-    map: Map<'_, E>,
+    deform: Deformation<'_, E>,
     params: &Params,
     run: &Run<'_>,
 ) -> Result<(), Error<E>> {
@@ -282,14 +307,13 @@ fn untangle<E: std::error::Error + 'static>(
         }
         let edges = state.free_edges();
         let middles = state.middles(&edges);
-        let landed = state.land(map, &edges, &middles)?;
+        let landed = deformed(deform, &middles)?;
         let is_due = |edge: &Edge| edge.around.iter().any(|&h| tangled[h as usize / 3]);
         let errors: Vec<f32> = edges.iter().map(|e| if is_due(e) { 2.0 } else { 0.0 }).collect();
         let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
         if !state.split_worst(&edges, &middles, &landed, &errors, room.max(tangled.len())) {
             break;
         }
-        state.arrive(map)?;
         let left;
         (left, tangled) = state.tangled(run)?;
         if left < least {
@@ -391,34 +415,29 @@ impl State {
             .collect()
     }
 
-    /// Where the middles of edges go.
-    fn land<E: std::error::Error + 'static>(
-        &mut self,
-        map: Map<'_, E>,
-        edges: &[Edge],
-        middles: &TriMesh,
-    ) -> Result<Vec<Vec<Vec3>>, Error<E>> {
-        match map {
-            Map::Points(deform) => deformed(deform, middles),
-            Map::Surface(deform) => {
-                // The surface with all these edges split; the middles come last, in their order.
-                let (mut finer, old) = (self.clone(), self.mesh.positions.len());
-                let nowhere = vec![middles.positions.clone(); finer.frames.len()];
-                finer.split_worst(edges, middles, &nowhere, &vec![2.0; edges.len()], usize::MAX);
-                let mut frames = deformed(deform, &finer.mesh)?;
-                let landed = frames.iter_mut().map(|frame| frame.split_off(old)).collect();
-                self.frames = frames;
-                Ok(landed)
-            }
-        }
-    }
-
-    /// Lets the vertices go where a deformation of the whole surface takes them, now that it is finer.
-    fn arrive<E: std::error::Error + 'static>(&mut self, map: Map<'_, E>) -> Result<(), Error<E>> {
-        if let Map::Surface(deform) = map {
-            self.frames = deformed(deform, &self.mesh)?;
-        }
-        Ok(())
+    /// Where the middles of edges would go on a smooth surface through the deformed vertices, beyond what the same says
+    /// of the surface at rest: one for each pair of copies.
+    fn guessed(&self, edges: &[Edge], run: &Run<'_>) -> Vec<Vec3> {
+        let joined = self.joined();
+        let frame = &self.frames[0];
+        let [rest_normals, normals] =
+            [&self.mesh.positions, frame].map(|at| vertex_normals(at, &joined, run));
+        // The middle of the cubic with tangents across the normals at both ends, from that of the ends.
+        let bulge = |at: &[Vec3], normals: &[Vec3], [p, q]: [usize; 2]| {
+            let way = at[q] - at[p];
+            0.125 * (way.dot(normals[q]) * normals[q] - way.dot(normals[p]) * normals[p])
+        };
+        let guess = |edge: &Edge| {
+            let ends = edge.ends.map(|v| v as usize);
+            let now = bulge(frame, &normals, ends);
+            let before = bulge(&self.mesh.positions, &rest_normals, ends).norm();
+            let size = now.norm();
+            let more = if size > before { now * (1.0 - before / size) } else { Vec3::ZERO };
+            0.5 * (frame[ends[0]] + frame[ends[1]]) + more
+        };
+        let guesses = run.map(edges.len(), |i| guess(&edges[i]));
+        let copies = |(edge, guess): (&Edge, Vec3)| std::iter::repeat_n(guess, edge.middles.len());
+        edges.iter().zip(guesses).flat_map(copies).collect()
     }
 
     /// The vertices of a half-edge, the smaller first.

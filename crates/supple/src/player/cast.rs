@@ -514,7 +514,7 @@ impl Cast {
     /// Where the body is with its joints there.
     pub(super) fn at(&self, joints: Vec<Mat4>) -> Carried {
         let centroid = self.body.centroid(&joints);
-        Carried { centroid, joints, morphs: Vec::new(), edits: Vec::new() }
+        Carried { centroid, joints, morphs: Vec::new(), edits: Vec::new(), courses: Vec::new() }
     }
 
     /// Where the primary motion carries the body, with the weights of its morph targets.

@@ -109,6 +109,7 @@ pub fn starter_for(asset_file: &str, asset: &Asset, played: usize, run: &Run<'_>
     let _ = write_motion(text, asset, &take, body.as_ref(), run);
     let _ = write_modifiers(text, asset);
     if let Some(body) = &body {
+        let _ = write_skinning(text, body, &take);
         let hard = hard_materials(asset);
         let wishes = Wishes { clips: &asset.clips, played, hard: &hard };
         let placed = secondary::place(body, &wishes, run);
@@ -136,8 +137,10 @@ impl<'a> Take<'a> {
         };
         let secs = (f64::from(last) - f64::from(first)).clamp(0.1, 600.0);
         let rate = clip.map_or(24.0, key_rate);
-        // The last frame is the last key.
-        let fps = (secs * rate).round().max(1.0) / secs;
+        // The last frame is the last key, but for what rounding its time to single precision did.
+        let frames = (secs * rate).round().max(1.0);
+        let is_whole = (frames / rate - secs).abs() <= 1e-6 * secs;
+        let (secs, fps) = if is_whole { (frames / rate, rate) } else { (secs, frames / secs) };
         let closes = body.zip(clip).is_some_and(|(b, c)| secondary::fitting::closes(b, c, run));
         Self { clip, secs, fps, closes }
     }
@@ -246,9 +249,15 @@ fn write_motion(
     let choice = if by_name { quoted(&clip.name) } else { number.to_string() };
     writeln!(text, "clip = {choice}")?;
     for (i, clip) in asset.clips.iter().enumerate().take(LISTED) {
-        let (from, to) = clip.span().unwrap_or_default();
-        let length = to - from;
-        writeln!(text, "#   clip {i}: {}, {length:.2} s", quoted(&clip.name))?;
+        let other = Take::of(asset, i, body, run);
+        let repeat = if other.closes { "loop" } else { "once" };
+        writeln!(
+            text,
+            "#   clip {i}: {}, with end = {:?}, fps = {:?}, repeat = \"{repeat}\"",
+            quoted(&clip.name),
+            other.secs,
+            other.fps
+        )?;
     }
     if asset.clips.len() > LISTED {
         writeln!(text, "#   and {} more", asset.clips.len() - LISTED)?;
@@ -305,6 +314,18 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     writeln!(text, "{sign}[track.blend]")?;
     writeln!(text, "{sign}interpolation = \"smooth\"")?;
     writeln!(text, "{sign}keys = [[0, 0], [1, 1], [2, 0]]     # [time, value]")
+}
+
+/// Joints that a clip turns take volume away where they blend; the modifier does no harm anywhere else.
+fn write_skinning(text: &mut String, body: &Body, take: &Take<'_>) -> std::fmt::Result {
+    if take.clip.is_none() || body.parts.iter().all(|part| !part.skinned) {
+        return Ok(());
+    }
+    writeln!(text, "\n[[asset.modifier]]")?;
+    writeln!(
+        text,
+        "kind = \"skinning\"           # gives back the volume that turns of joints take, where that does no harm"
+    )
 }
 
 /// A body without a clip hops and turns, so that there is something to see.
@@ -397,6 +418,12 @@ fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt:
         }
         if let Some(mass) = set.mass {
             writeln!(text, "mass = {mass}                # kg; more is slower")?;
+        }
+        if let Some(stiffness) = set.stiffness {
+            writeln!(
+                text,
+                "stiffness = {stiffness}         # N/m, its own: a clip throws it about"
+            )?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Edits on a mesh that becomes as fine as they need it (thesis, section 2.4.2).
 
+use super::curve::Extent;
 use super::path::{NotReversible, Stage};
 use super::{Error, OnContact, Op, Outcome, Params, apply, apply_keeping};
 use crate::mesh::bvh::Bvh;
@@ -22,6 +23,9 @@ const LEFT: f32 = 0.25;
 
 /// How often settling is tried, each time with more triangles left as they are.
 const SETTLINGS: usize = 4;
+
+/// How often an edit that lives on the surface is made anew on a finer one.
+const MADE_ANEW: usize = 3;
 
 /// Why a shape could not be edited and refined. The mesh is then as it was.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -49,9 +53,9 @@ impl From<Cancelled> for RefineError {
 /// spread evenly over the edited shape, and what became needlessly fine is merged: that, too, is a choice
 /// of points at rest, so that all vertices have gone through the edits.
 ///
-/// An edit along a curve or with a mask lives on the vertices it was made on: with one the mesh stays as fine as
-/// it is, and the report says so. What intersects afterwards is for the caller to count
-/// ([`mesh::folding`](crate::mesh::folding)).
+/// An edit along a curve lives on the surface it was made on: it is made anew on each finer one. With a mask, or a
+/// curve whose extent names vertices, the mesh stays as fine as it is, and the report says so. What intersects
+/// afterwards is for the caller to count ([`mesh::folding`](crate::mesh::folding)).
 ///
 /// # Errors
 ///
@@ -84,9 +88,11 @@ fn apply_to_whole(
     let quiet = unwatched(params);
     let plain = Params { exact_volume: false, ..quiet.clone() };
     let Some(refined) = split(mesh, ops, &plain, fineness, run)? else {
+        if params.mask.is_empty() && !mesh.triangles.is_empty() && ops.iter().all(is_of_any_mesh) {
+            return apply_anew(mesh, ops, params, fineness, run);
+        }
         let mut outcome = apply(&mut mesh.positions, &mesh.triangles, ops, params, run)?;
-        let why = "not remeshed: new vertices cannot follow an edit that lives on the surface (along a \
-                   curve, or with a mask)";
+        let why = "not remeshed: new vertices cannot follow an edit of some vertices (painted, or with a mask)";
         outcome.report.warnings.extend((!mesh.triangles.is_empty()).then(|| why.to_owned()));
         return Ok(outcome);
     };
@@ -121,6 +127,54 @@ fn apply_to_whole(
         }
     };
     *mesh = finer;
+    Ok(outcome)
+}
+
+/// Whether an edit names no vertices, so that it can be made on a finer mesh.
+fn is_of_any_mesh(op: &Op) -> bool {
+    let Op::Curve(curve) = op else { return true };
+    matches!(curve.extent, Extent::Geodesic { .. } | Extent::Drawn { .. })
+}
+
+/// For edits that live on the surface: it is split where the edited shape is seen to need it, and they are made anew on
+/// the finer one, as long as that makes fewer triangles intersect.
+fn apply_anew(
+    mesh: &mut TriMesh,
+    ops: &[Op],
+    params: &Params,
+    fineness: &refine::Params,
+    run: &Run<'_>,
+) -> Result<Outcome, RefineError> {
+    let quiet = unwatched(params);
+    let volume = volume(&mesh.positions, &mesh.triangles, run);
+    let edit = |rest: &TriMesh, params: &Params| -> Result<_, RefineError> {
+        let mut edited = rest.clone();
+        let (positions, triangles) = (&mut edited.positions, &edited.triangles);
+        let done = apply_keeping(volume, positions, triangles, ops, params, run)?;
+        let pairs = pairs_of(&edited, run)?.len();
+        Ok((edited, done, pairs))
+    };
+    let at_rest = pairs_of(mesh, run)?.len();
+    let mut rest = mesh.clone();
+    let (mut edited, mut outcome, mut pairs) = edit(&rest, &quiet)?;
+    for made in 0..MADE_ANEW {
+        if made > 0 && pairs <= at_rest {
+            break;
+        }
+        let Some(finer) = refine::split_for(&rest, &edited.positions, fineness, run)? else {
+            break;
+        };
+        let next = edit(&finer, &quiet)?;
+        if next.2 > pairs || (next.2 == pairs && made > 0) {
+            break;
+        }
+        rest = finer;
+        (edited, outcome, pairs) = next;
+    }
+    if *params != quiet && ops.iter().any(Op::may_meet_itself) {
+        (edited, outcome, _) = edit(&rest, params)?;
+    }
+    *mesh = edited;
     Ok(outcome)
 }
 

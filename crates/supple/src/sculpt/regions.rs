@@ -14,7 +14,7 @@ pub enum Part {
     Handle,
     /// Between the inner and the middle curve.
     Upper,
-    /// On the middle curve: moves by half.
+    /// On the middle curve: moves by about half.
     Middle,
     /// Before the outer curve.
     Lower,

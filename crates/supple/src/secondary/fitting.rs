@@ -4,18 +4,19 @@
 //!
 //! Every clip is played through the masses, two rounds of those that close. In a steady swing the stretch goes with
 //! one over the stiffness, so a few rounds find the stiffness at which the mean stretch is a tenth of the radius
-//! where the played clip is liveliest, and no set is stretched by more than half its radius in any clip: between 1.5
-//! and 12 Hz for the largest set. Where a wild clip would make the played one stiff to the eye it is not counted, and
-//! cut instead: [`Params::max_stretch`] is half a radius, so that the bound holds in every clip, this one and
-//! those a person changes to.
+//! where the played clip is liveliest: between 1.5 and 12 Hz for the largest set. A set that any clip stretches by more
+//! than half its radius gets a stiffer spring of its own, and its mirror image the same: a foot that is thrown about does
+//! not make the belly stiff. What even that does not hold is cut: [`Params::max_stretch`] is half a radius, so that the
+//! bound holds in every clip, this one and those a person changes to.
 //!
-//! Flesh should be seen: if it moves by less than 0.2 % of the body's size, the report says so and why.
+//! Flesh should be seen: if it moves by less than 0.2 % of the body's size, springs are made softer, down to 1 Hz; if
+//! that is not enough the report says so and why.
 
 use std::f64::consts::TAU;
 
 use glam::{DAffine3, DVec3, Mat4, Vec3};
 
-use super::placement::rounded;
+use super::placement::{other_side, rounded};
 use super::{Flesh, Frame, Params, Placed, Preset, State, Step, Wishes};
 use crate::Run;
 use crate::lengths::Lengths as _;
@@ -31,6 +32,11 @@ const AIM: f64 = 0.45;
 const SEEN_REL_BBOX: f64 = 0.002;
 /// Frequencies of the largest set to choose from, in hertz.
 const HERTZ: [f64; 2] = [1.5, 12.0];
+/// The least where flesh would not be seen otherwise, and the most of a single set.
+const SOFTEST_HERTZ: f64 = 1.0;
+const STIFFEST_HERTZ: f64 = 24.0;
+/// Rounds of looking for a stiffness.
+const ROUNDS: usize = 4;
 /// Steps of a clip that are played, each so long, and clips.
 const DT_SECS: f64 = 1.0 / 60.0;
 const MOST_STEPS: f64 = 600.0;
@@ -55,50 +61,107 @@ pub fn closes(body: &Body, clip: &Clip, run: &Run<'_>) -> bool {
 /// What a clip does to the masses.
 #[derive(Clone, Debug, Default)]
 struct Swung {
-    /// The largest mean of the stretches over their radii.
+    /// The largest mean of the stretches over their radii, each counted up to what it may be.
     mean: f64,
-    /// The largest stretch of any set over its radius.
-    most: f64,
+    /// The largest stretch of each set over its radius.
+    most: Vec<f64>,
     /// The pose and the masses where the mean is largest.
     at: Option<(Pose, State)>,
+}
+
+impl Swung {
+    /// The largest stretch of any set over its radius.
+    fn most(&self) -> f64 {
+        self.most.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// The clips that flesh is to suit.
+struct Clips<'a> {
+    body: &'a Body,
+    /// With whether they close.
+    all: Vec<(&'a Clip, bool)>,
+    played: (&'a Clip, bool),
+}
+
+impl Clips<'_> {
+    /// What the clip that is played does.
+    fn own(&self, params: &Params) -> Swung {
+        swing(self.body, self.played.0, self.played.1, params)
+    }
+
+    /// The largest stretch of each set in any clip.
+    fn most(&self, params: &Params) -> Vec<f64> {
+        let mut most = self.own(params).most;
+        for &(clip, closes) in &self.all {
+            let found = swing(self.body, clip, closes, params).most;
+            most.iter_mut().zip(found).for_each(|(most, found)| *most = most.max(found));
+        }
+        most
+    }
+
+    /// With springs of their own for the sets that a clip would stretch too far.
+    fn held(&self, params: &Params, stiffness: f64) -> Params {
+        let mut params = Params { stiffness: Some(rounded(stiffness)), ..params.clone() };
+        params.sets.iter_mut().for_each(|set| set.stiffness = None);
+        for _ in 0..ROUNDS {
+            let most = self.most(&params);
+            if most.iter().all(|&m| m <= MOST_STRETCH) {
+                break;
+            }
+            for (set, most) in params.sets.iter_mut().zip(most) {
+                if most > AIM {
+                    let (now, mass) = (set.stiffness.unwrap_or(stiffness), set.mass.unwrap_or(1.0));
+                    let largest = stiffness.max(mass * hertz(STIFFEST_HERTZ));
+                    set.stiffness = Some(rounded((now * most / AIM).min(largest)));
+                }
+            }
+            // A part and its mirror image are alike.
+            let known: Vec<(String, Option<f64>)> =
+                params.sets.iter().map(|s| (s.name.clone(), s.stiffness)).collect();
+            for set in &mut params.sets {
+                let Some(other) = other_side(&set.name) else { continue };
+                let twin = known.iter().find(|k| k.0 == other).and_then(|k| k.1);
+                set.stiffness = match (set.stiffness, twin) {
+                    (Some(own), Some(twin)) => Some(own.max(twin)),
+                    (own, twin) => own.or(twin),
+                };
+            }
+        }
+        params
+    }
 }
 
 /// Chooses stiffness and the largest stretch, and measures what they do.
 pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f64, run: &Run<'_>) {
     placed.params.max_stretch = MOST_STRETCH;
-    let clips = &wishes.clips[..wishes.clips.len().min(MOST_CLIPS)];
     let Some(played) = wishes.clips.get(wishes.played) else {
         placed.stretch = MOST_STRETCH;
         return;
     };
-    let ends: Vec<bool> = clips.iter().map(|clip| closes(body, clip, run)).collect();
-    let all = |params: &Params| -> f64 {
-        let most = |(clip, closes): (&Clip, &bool)| swing(body, clip, *closes, params).most;
-        clips.iter().zip(&ends).map(most).fold(0.0, f64::max)
-    };
-    let played_closes = closes(body, played, run);
-    let own = |params: &Params| swing(body, played, played_closes, params);
-    let gentle = softest(&placed.params, |params| {
-        let found = own(params);
-        (found.mean / LIVELY).max(found.most.max(all(params)) / AIM)
-    });
-    let lively = softest(&placed.params, |params| {
-        let found = own(params);
-        (found.mean / LIVELY).max(found.most / AIM)
-    });
+    let with_end = |clip| (clip, closes(body, clip, run));
+    let all = wishes.clips.iter().take(MOST_CLIPS).map(with_end).collect();
+    let clips = Clips { body, all, played: with_end(played) };
+    let mut stiffness = softest(&placed.params, |params| clips.own(params).mean / LIVELY);
+    let is_seen = |moved: f64| moved >= SEEN_REL_BBOX;
     let measured = |stiffness: f64| {
-        let params = Params { stiffness: Some(rounded(stiffness)), ..placed.params.clone() };
-        let swung = own(&params);
+        let params = clips.held(&placed.params, stiffness);
+        let swung = clips.own(&params);
         let moved = moved(body, &params, &swung, run) / size;
         (params, swung, moved)
     };
-    let mut best = measured(gentle);
-    let is_seen = |moved: f64| moved >= SEEN_REL_BBOX;
-    if !is_seen(best.2) && lively < gentle {
-        best = measured(lively);
+    let mut best = measured(stiffness);
+    for _ in 0..ROUNDS {
+        if is_seen(best.2) || stiffness <= hertz(SOFTEST_HERTZ) {
+            break;
+        }
+        // A little more than just enough.
+        let less = (0.85 * best.2 / SEEN_REL_BBOX).clamp(0.25, 0.9);
+        stiffness = (less * stiffness).max(hertz(SOFTEST_HERTZ));
+        best = measured(stiffness);
     }
     let (params, swung, moved) = best;
-    let others = all(&params);
+    let others = clips.most(&params).into_iter().fold(0.0, f64::max);
     if others > MOST_STRETCH {
         placed.notes.push(format!(
             "a clip would stretch flesh by {others:.2} radii and is cut at {MOST_STRETCH}: make stiffness larger \
@@ -107,12 +170,11 @@ pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f
     }
     if !is_seen(moved) {
         let why = match swung.mean {
-            mean if mean < 1e-6 => "nothing it hangs on moves in this clip".to_owned(),
-            _ if swung.most >= AIM => {
+            mean if mean < 1e-6 => "nothing it hangs on moves in this clip",
+            _ if swung.most() >= AIM => {
                 "a set is at the largest stretch already; the others hang on what moves little"
-                    .to_owned()
             }
-            _ => "what it hangs on moves slowly or little".to_owned(),
+            _ => "what it hangs on moves slowly or little",
         };
         placed.notes.push(format!(
             "flesh moves by {:.2} % of the size in '{}': {why}",
@@ -121,13 +183,17 @@ pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f
         ));
     }
     (placed.params, placed.moved_rel_bbox) = (params, moved);
-    placed.stretch = swung.most.max(others).min(MOST_STRETCH);
+    placed.stretch = swung.most().max(others).min(MOST_STRETCH);
+}
+
+/// The stiffness at which a mass of one swings so many times a second.
+fn hertz(hertz: f64) -> f64 {
+    (TAU * hertz).powi(2)
 }
 
 /// The least stiffness at which `excess` is no more than one.
 fn softest(params: &Params, excess: impl Fn(&Params) -> f64) -> f64 {
-    const ROUNDS: usize = 4;
-    let [softest, stiffest] = HERTZ.map(|h| (TAU * h).powi(2));
+    let [softest, stiffest] = HERTZ.map(hertz);
     let mut stiffness = Preset::default().stiffness();
     for _ in 0..ROUNDS {
         let found = excess(&Params { stiffness: Some(stiffness), ..params.clone() });
@@ -161,6 +227,7 @@ fn swing(body: &Body, clip: &Clip, closes: bool, params: &Params) -> Swung {
     };
     let (joints, shifts) = at(0, &mut pose);
     let mut state = flesh.begin_at(&joints, &shifts);
+    swung.most = vec![0.0; state.swings.len()];
     for k in 1..=steps {
         let (joints, shifts) = at(k, &mut pose);
         let step = Step { joints: &joints, hands: &[], shifts: &shifts, dt_secs: DT_SECS };
@@ -171,8 +238,9 @@ fn swing(body: &Body, clip: &Clip, closes: bool, params: &Params) -> Swung {
                 (s.mass.position - s.mass.anchor).norm() / radius.max(f64::MIN_POSITIVE)
             })
             .collect();
-        let mean = stretches.iter().sum::<f64>() / stretches.len().max(1) as f64;
-        swung.most = stretches.iter().fold(swung.most, |a, &b| a.max(b));
+        let counted = stretches.iter().map(|s| s.min(AIM));
+        let mean = counted.sum::<f64>() / stretches.len().max(1) as f64;
+        swung.most.iter_mut().zip(&stretches).for_each(|(most, s)| *most = most.max(*s));
         if mean > swung.mean {
             swung.mean = mean;
             swung.at = Some((pose.clone(), state.clone()));

@@ -209,6 +209,11 @@ impl Flesh {
         State { swings: self.roots.iter().enumerate().map(begin).collect() }
     }
 
+    /// Where the anchors are in the placed rest pose.
+    pub fn anchors_at_rest(&self) -> impl Iterator<Item = DVec3> {
+        self.roots.iter().map(|root| root.rest.as_dmat4().transform_point3(root.bound))
+    }
+
     /// How far a deformation of the body takes each anchor from where the bone carries it: morph targets with
     /// these weights, then `edits` of points of the world. Empty if neither moves any.
     ///

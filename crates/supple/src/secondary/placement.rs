@@ -225,7 +225,7 @@ fn twins(body: &Body, parts: &[Part], bounds: &Bounds) -> Vec<Option<usize>> {
 }
 
 /// The name of the same thing on the other side, if the name has one.
-fn other_side(name: &str) -> Option<String> {
+pub(super) fn other_side(name: &str) -> Option<String> {
     const SIDES: [(&str, &str); 3] = [("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT")];
     for (left, right) in SIDES {
         if name.contains(left) {

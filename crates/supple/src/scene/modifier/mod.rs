@@ -19,6 +19,7 @@
 //! assert_eq!(trailing.kind(), "follow");
 //! ```
 
+pub mod course;
 pub mod open;
 pub mod sculpt;
 pub mod secondary;
@@ -30,6 +31,7 @@ use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 use schemars::Schema;
 use serde::{Deserialize, Serialize};
 
+use self::course::Course;
 use super::document::Place;
 use super::{Problem, Source, Tracks};
 use crate::Run;
@@ -105,6 +107,8 @@ pub enum Prepared {
     Nothing,
     /// The flesh of `secondary`.
     Secondary(Box<Flesh>),
+    /// What edits of `sculpt` that live on the surface do to what flesh hangs on.
+    Sculpt(Course),
 }
 
 /// When, and seen from where.
@@ -141,6 +145,8 @@ pub struct Carried {
     /// The edits that modifiers before make to the body, as far as they can be made to single points: what flesh
     /// hangs on moves with them. Those before a `place` or `follow` count as made after it.
     pub edits: Vec<Op>,
+    /// The edits that live on its surface, and how much of each is made.
+    pub courses: Vec<(Course, f64)>,
 }
 
 impl Carried {
@@ -215,7 +221,12 @@ impl Modifier {
     /// What does not fit, and what would.
     pub fn prepare(&self, body: &Body, placement: &DAffine3) -> Result<Prepared, String> {
         match self {
-            Self::Sculpt(params) => params.check(body)?,
+            Self::Sculpt(params) => {
+                params.check(body)?;
+                return Ok(params
+                    .course(body, placement)
+                    .map_or(Prepared::Nothing, Prepared::Sculpt));
+            }
             Self::Secondary(params) => {
                 return params.prepare(body, placement).map(|f| Prepared::Secondary(Box::new(f)));
             }
@@ -236,9 +247,7 @@ impl Modifier {
     #[must_use]
     pub fn begin(&self, stage: &Stage<'_>, carried: &mut Carried) -> Memory {
         match (self, stage.prepared) {
-            (Self::Sculpt(params), _) => {
-                carried.edits.extend(params.edits_of_points(&stage.moment));
-            }
+            (Self::Sculpt(params), prepared) => params.carry(prepared, &stage.moment, carried),
             (Self::Secondary(_), Prepared::Secondary(flesh)) => {
                 let shifts = secondary::shifts(flesh, carried);
                 return Memory::Secondary(flesh.begin_at(&carried.joints, &shifts));
@@ -258,9 +267,7 @@ impl Modifier {
         carried: &mut Carried,
     ) -> bool {
         match (self, memory) {
-            (Self::Sculpt(params), _) => {
-                carried.edits.extend(params.edits_of_points(&stage.moment));
-            }
+            (Self::Sculpt(params), _) => params.carry(stage.prepared, &stage.moment, carried),
             (Self::Secondary(params), Memory::Secondary(state)) => {
                 params.step(stage, state, dt_secs, carried);
                 return state.is_finite();

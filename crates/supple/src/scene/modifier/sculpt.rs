@@ -35,14 +35,15 @@
 //! # Ok::<(), supple::scene::Problem>(())
 //! ```
 
-use glam::Vec3;
+use glam::{DAffine3, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LoadError, Moment};
+use super::course::Course;
+use super::{Carried, LoadError, Moment, Prepared};
 use crate::Run;
 use crate::mesh::{TriMesh, refine};
-use crate::rig::Body;
+use crate::rig::{Body, Skinning};
 use crate::scene::document::Place;
 use crate::scene::{Problem, Source, Value};
 use crate::sculpt::{self, OnContact, Op, RefineError, ToolShape};
@@ -141,14 +142,33 @@ impl Params {
         })
     }
 
-    /// The edits at a moment, as far as they move points without a surface.
-    pub(super) fn edits_of_points(&self, moment: &Moment<'_>) -> Vec<Op> {
+    /// Whether all edits move points without a surface.
+    fn moves_points(&self) -> bool {
         let of_points =
             |op: &Op| matches!(op, Op::Move(_) | Op::Points(_) | Op::Twist(_) | Op::Bend(_));
-        if self.mask.is_some() || !self.ops.iter().all(of_points) {
-            return Vec::new();
+        self.mask.is_none() && self.ops.iter().all(of_points)
+    }
+
+    /// What the edits do to points near the body at rest, if they need its surface.
+    pub(super) fn course(&self, body: &Body, placement: &DAffine3) -> Option<Course> {
+        if self.moves_points() {
+            return None;
         }
-        sculpt::partial(&self.ops, self.amount.at(moment.secs, moment.tracks))
+        let mask = self.painted(body).ok()?;
+        let rest = body.pose(body.rest_pose(), Skinning::Linear, &Run::default());
+        let placed = |x: &Vec3| placement.transform_point3(x.as_dvec3()).as_vec3();
+        let rest = rest.iter().map(placed).collect();
+        Some(Course::new(self.ops.clone(), mask, rest, body.mesh.triangles.clone()))
+    }
+
+    /// Tells flesh after it of the edits at a moment.
+    pub(super) fn carry(&self, prepared: &Prepared, moment: &Moment<'_>, carried: &mut Carried) {
+        let amount = self.amount.at(moment.secs, moment.tracks);
+        if self.moves_points() {
+            carried.edits.extend(sculpt::partial(&self.ops, amount));
+        } else if let Prepared::Sculpt(course) = prepared {
+            carried.courses.push((course.clone(), amount));
+        }
     }
 
     pub(super) fn deform(

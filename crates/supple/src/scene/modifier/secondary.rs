@@ -6,8 +6,8 @@
 //! `[asset.modifier.hand.nose]`: its `offset` from the anchor along the scene's axes, and its `grip` (1
 //! holds, 0 lets go), each a number or a track.
 //!
-//! Anchors follow the deformed body: its joints, its morph targets, and the edits of `sculpt` before it that move
-//! single points (`move`, `points`, `twist`, `bend`).
+//! Anchors follow the deformed body: its joints, its morph targets, and the edits of `sculpt` before it. Those that need
+//! the surface (`paint`, `stamp`, `boundary`, `curve`, and all with a mask) are followed as they move the body at rest.
 //!
 //! The masses begin `warm_up` before the scene's start, so that a loop is in full swing at the first frame
 //! and what stands still is at rest.
@@ -166,14 +166,22 @@ impl Params {
 
 /// How far morph targets and edits take the anchors from where the joints carry them.
 pub(super) fn shifts(flesh: &Flesh, carried: &Carried) -> Vec<DVec3> {
-    if carried.edits.is_empty() && carried.morphs.iter().all(|w| *w == 0.0) {
+    let Carried { joints, morphs, edits, courses, .. } = carried;
+    if edits.is_empty() && courses.is_empty() && morphs.iter().all(|w| *w == 0.0) {
         return Vec::new();
     }
-    flesh.shifts(&carried.joints, &carried.morphs, |anchors| {
-        let (params, run) = (sculpt::Params::default(), Run::default());
-        // An edit that fails leaves the points, and is told when the body is deformed.
-        let _ = sculpt::apply(anchors, &[], &carried.edits, &params, &run);
-    })
+    let mut shifts = flesh.shifts(joints, morphs, |anchors| {
+        if !edits.is_empty() {
+            let (params, run) = (sculpt::Params::default(), Run::default());
+            // An edit that fails leaves the points, and is told when the body is deformed.
+            let _ = sculpt::apply(anchors, &[], edits, &params, &run);
+        }
+    });
+    for (course, amount) in courses {
+        let anchors = flesh.anchors_at_rest();
+        shifts.iter_mut().zip(anchors).for_each(|(s, x)| *s += course.way(x, *amount));
+    }
+    shifts
 }
 
 /// Gives a body the volume back that it had at `rest`; copies of a vertex move as one.

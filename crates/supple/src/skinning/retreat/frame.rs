@@ -21,9 +21,9 @@ use crate::rig::{Body, Skinning};
 /// Twists from where to where dual quaternions take over, in degrees.
 const TWIST: [f64; 2] = [60.0, 120.0];
 
-/// Twists from where to where what they do to edges counts as plain skinning does: below, edges are held to what they are
-/// promised without them.
-const COUNTS: [f64; 2] = [60.0, 90.0];
+/// Twists from where to where what they do to edges comes to count as plain skinning does: below, edges are held to what
+/// they are promised without them.
+const COUNTS: [f64; 2] = [90.0, 120.0];
 
 /// Twists from where to where triangles are held against them: plain skinning leaves a waist there that is no measure, and
 /// one triangle drawn back would pull all of it shut.

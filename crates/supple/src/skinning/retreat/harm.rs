@@ -120,8 +120,11 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// Whether a triangle faces away from where plain skinning has it; where dual quaternions take over, from where these
-/// have it, too.
+/// Plain triangles of less than this share of the area that dual quaternions give them are no measure: the waist of a twist.
+const WAIST: f64 = 0.5;
+
+/// Whether a triangle faces away from where plain skinning has it; in the waist of a far twist, from where dual
+/// quaternions have it, too.
 fn is_turned(skin: &Skin, frame: &Frame, triangle: &[u32; 3], positions: &[Vec3]) -> bool {
     let normal = |at: &[Vec3]| {
         let [a, b, c] = triangle.map(|v| at[v as usize].as_dvec3());
@@ -130,7 +133,8 @@ fn is_turned(skin: &Skin, frame: &Frame, triangle: &[u32; 3], positions: &[Vec3]
     let (now, plain) = (normal(positions), normal(&frame.plain));
     let keeps = |twist: &Twist| {
         let twists = triangle.iter().any(|&v| skin.at(&twist.faces, v) > 0.5);
-        twists && now.dot(normal(&twist.dual)) >= 0.0
+        let dual = normal(&twist.dual);
+        twists && plain.norm() < WAIST * dual.norm() && now.dot(dual) >= 0.0
     };
     now.dot(plain) < 0.0 && !frame.twist.as_ref().is_some_and(keeps)
 }

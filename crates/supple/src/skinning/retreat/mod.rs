@@ -186,11 +186,10 @@ impl Skin {
                 NONE => plain(v),
                 welded => plain(v) + t.by[welded as usize].as_vec3(),
             };
-            // Where they begin to count there is no room beyond them.
-            let room = (1.0 + counts * (harm::STRETCH - 1.0)) / harm::STRETCH;
-            if counts > 0.0 { room * at(a).distance_to(at(b)) } else { 0.0 }
+            let longer = if counts > 0.0 { at(a).distance_to(at(b)) - known } else { 0.0 };
+            known + counts * longer.max(0.0)
         };
-        frame.twist.as_ref().map_or(known, |t| known.max(twisted(t)))
+        frame.twist.as_ref().map_or(known, twisted)
     }
 
     /// One pose by itself.
