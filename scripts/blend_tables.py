@@ -118,7 +118,7 @@ def played(supple, data, folder):
     for path in sorted((data / "gltf").rglob("*.gl*")):
         told = run(supple, "blend", str(path), "-o", str(folder / "played.glb"))
         if isinstance(told, str):
-            if "no morph targets" not in told:
+            if "no morph targets" not in told and "no mesh" not in told:
                 print(f"| {path.name} | {told} | | | | | | |", flush=True)
             continue
         n = told["network"]

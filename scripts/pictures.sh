@@ -92,7 +92,6 @@ picture secondary-boxer 300x400 scenes/boxer-flesh.toml --frames 10..32 --sheet 
 shoulder=("$work/linear.obj" --compare "$work/kept.obj" --label "linear blending|volume kept")
 picture skinning-shoulder 1200x460 "${shoulder[@]}"
 picture blendshape-bar 560x400 scenes/blend-bar.toml --frames 0..37 --sheet 3 --columns 3
-picture blendshape-creatures 480x360 scenes/blend-creatures.toml --frames 0..37 --sheet 3 --columns 3
 picture blendshape-pull 400x400 scenes/blend-pull.toml --frames 0..36 --sheet 3 --columns 3
 picture blendshape-cylinder 480x400 scenes/blend-cylinder.toml --frames 0..44 --sheet 3 --columns 3 --show colliders
 picture skinning-bar 1200x400 "$work/linear-bar.obj" --compare "$work/kept-bar.obj" \

@@ -105,6 +105,9 @@ impl World<'_> {
 pub struct Touch {
     x: Vec<DVec3>,
     terms: Vec<Term>,
+    /// Whether an obstacle that moved pushed it here, and touches it still.
+    #[serde(default)]
+    is_driven: bool,
 }
 
 impl Touch {
@@ -190,11 +193,12 @@ impl Interaction {
         run: &Run<'_>,
     ) -> Result<Blend, Error> {
         let Free { blend, frame, x } = free;
-        let moves = world.obstacles.iter().any(Obstacle::moves);
+        // What was driven here stays before its obstacle when that stops.
+        let moves = touch.is_driven || world.obstacles.iter().any(Obstacle::moves);
         let fits = touch.x.len() == x.len();
         let deepest = world.deepest(solver, &x);
         if world.pulls.is_empty() && deepest <= 0.0 && !(moves && fits) {
-            *touch = Touch { x, terms: Vec::new() };
+            *touch = Touch { x, ..Touch::default() };
             return Ok(blend);
         }
         if let Some(obstacle) = world.around(&x) {
@@ -225,8 +229,9 @@ impl Interaction {
         (report.beyond, report.bent_off) = (blend.report.beyond, frame.bent_off);
         report.inverted_tets = solver.body.inverted(&now.x);
         let positions = solver.surface(&now.x);
-        *touch = Touch { x: now.x, terms: now.terms };
+        *touch = Touch { x: now.x, terms: now.terms, is_driven: false };
         report.contacts = touch.contacts();
+        touch.is_driven = moves && report.contacts > 0;
         Ok(Blend { positions, report })
     }
 

@@ -141,8 +141,8 @@ fn a_cylinder_is_driven_through_without_being_passed() {
     let place = |y: f64| Pose { at: DVec3::new(1.5, y, 0.0), ..Pose::default() };
     let mut touch = Touch::default();
     let mut y = 1.0;
-    // Three times its radius at once: it goes in smaller steps by itself.
-    for next in [0.25, -0.5] {
+    // Three times its radius at once: it goes in smaller steps by itself. At the end it stands still, and still holds.
+    for next in [0.25, -0.5, -0.5] {
         let solid = Solid::Cylinder { axis: DVec3::Z, radius: 0.25 };
         let obstacles = [Obstacle { solid, poses: [place(y), place(next)] }];
         let world = World { obstacles: &obstacles, ..World::default() };

@@ -99,7 +99,7 @@ fn check_name(text: &str) -> Result<(), (String, String)> {
 fn check_model(text: &str) -> Result<(), (String, String)> {
     let models = crate::zoo::names().iter().map(|entry| entry.name);
     let bodies = crate::zoo::tet_bodies::BODIES.iter().map(|entry| entry.name);
-    let known: Vec<&str> = models.chain(bodies).collect();
+    let known: Vec<&str> = models.chain(crate::zoo::morph_names()).chain(bodies).collect();
     if known.contains(&text) {
         return Ok(());
     }
