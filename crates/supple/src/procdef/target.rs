@@ -24,13 +24,9 @@ use super::{Body, Stretches};
 use crate::Run;
 
 /// How often the stretches are corrected.
-const CORRECTIONS: usize = 6;
-/// Rounds of accelerated passes that settle a shape, and the passes of each.
-const ROUNDS: usize = 60;
-const PASSES: u32 = 24;
-/// The share of a round's motion that the next goes on with. A round takes about a thousandth of a long bar's bend away;
-/// with the motion kept 60 rounds take nine tenths, without it a twentieth.
-const KEPT: f32 = 0.93;
+const CORRECTIONS: usize = 8;
+/// Rounds of accelerated passes that settle a shape.
+const ROUNDS: usize = 40;
 
 /// A wanted shape, as directions and the logarithms of the stretches along them, for every region.
 #[derive(Clone, Debug)]
@@ -92,15 +88,8 @@ impl Body {
         for (now, (x, rest)) in passing.now.iter_mut().zip(shape.iter().zip(&self.regions.rest)) {
             *now = quad((*x - *rest).as_vec3());
         }
-        let schedule = Passes::Accelerated(PASSES).schedule(self.edge_share);
-        let mut before = passing.now.clone();
+        let schedule = Passes::Accelerated(12).schedule(self.edge_share);
         for _ in 0..ROUNDS {
-            for (now, before) in passing.now.iter_mut().zip(&mut before) {
-                for (now, before) in now.0.iter_mut().zip(&mut before.0) {
-                    let kept = *now + KEPT * (*now - *before);
-                    *before = std::mem::replace(now, kept);
-                }
-            }
             passing.run(&self.regions, &stretches.blocks, (&schedule, &[]), run);
         }
         for (x, (rest, now)) in shape.iter_mut().zip(self.regions.rest.iter().zip(&passing.now)) {
