@@ -27,6 +27,9 @@ const MOST_FRAMES: f64 = 600.0;
 /// And at least.
 const LEAST_FRAMES: f64 = 40.0;
 
+/// Degrees that a metre of depth is shown as: ten times what it is.
+const DEGREES_DEEP: f64 = 9e-5;
+
 /// Ribbons that stand on a lifted seed line, and their rows.
 const RIBBONS: usize = 12;
 const RIBBON_ROWS: usize = 12;
@@ -64,6 +67,8 @@ struct Opened {
     flow: Flow,
     formula: Option<Analytic>,
     is_flat: bool,
+    /// True if it is degrees wide and metres deep.
+    on_globe: bool,
     /// True if what is not fluid can be shown: a mask on a grid, not the outside of a mesh, nor land on a globe.
     has_walls: bool,
     files: Vec<PathBuf>,
@@ -79,7 +84,7 @@ impl Cast {
     pub(super) fn new(args: &Args, shell: &Shell) -> anyhow::Result<Self> {
         let run = shell.quiet_run();
         let mut chosen = Vec::new();
-        let Opened { flow, formula, is_flat, has_walls, files } = open(args, shell)?;
+        let Opened { flow, formula, is_flat, on_globe, has_walls, files } = open(args, shell)?;
         let [first, last] = flow.span().unwrap_or([0.0; 2]);
         let start = args.start.unwrap_or(if args.backward { last } else { first });
         let obstacle = match &args.look.obstacle {
@@ -101,7 +106,19 @@ impl Cast {
             asked.push(Asked { lines: vec![Line::of(&ends)], color: color_of(args, 0) });
         }
         let line = asked[0].lines[0].points.clone();
-        let mean = mean_velocity(&flow, &line, start, &run)?;
+        let mut mean = mean_velocity(&flow, &line, start, &run)?;
+        if on_globe {
+            // Metres down are no measure of degrees.
+            mean.z = 0.0;
+        }
+        let up = match args.vertical_scale {
+            Some(up) => up,
+            None if on_globe => {
+                chosen.push(format!("--vertical-scale {DEGREES_DEEP}"));
+                DEGREES_DEEP
+            }
+            None => 1.0,
+        };
         if args.style == Style::Surface {
             asked.iter_mut().try_for_each(|asked| spread(asked, mean, &mut chosen))?;
         }
@@ -120,14 +137,15 @@ impl Cast {
         }
         let dt = if args.backward { -dt } else { dt };
         let bodies: Vec<SmokeParams> =
-            asked.iter().map(|asked| body(args, asked, [rows, columns])).collect();
+            asked.iter().map(|asked| body(args, asked, [rows, columns], up)).collect();
         let flow = Arc::new(flow);
         let scene =
             scene_of(&bodies, &files, [start, dt], args.frames.as_ref().map_or(frames, |f| f.end));
         let player = play(&scene, &flow, args, shell)?;
-        let obstacle = obstacle.map(|mesh| raised(mesh, args.vertical_scale as f32));
+        let obstacle = obstacle.map(|mesh| raised(mesh, up as f32));
         let axes = axes_of(&line, mean);
-        let is_flat = is_flat && args.lift.is_none();
+        let is_level = on_globe && line.iter().all(|place| place[2] == line[0][2]);
+        let is_flat = (is_flat || is_level) && args.lift.is_none();
         let times = [start, dt];
         let params = bodies;
         Ok(Self { player, chosen, axes, is_flat, frames, times, obstacle, params, files })
@@ -189,7 +207,9 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
     {
         let (flow, files) = (Flow::Analytic(formula), Vec::new());
         let has_walls = formula == Analytic::Wake;
-        return Ok(Opened { flow, formula: Some(formula), is_flat: false, has_walls, files });
+        let (is_flat, on_globe) = (false, false);
+        let formula = Some(formula);
+        return Ok(Opened { flow, formula, is_flat, on_globe, has_walls, files });
     }
     let paths: Vec<PathBuf> = args.flow.iter().map(PathBuf::from).collect();
     let own = ["speed", "stretch", "age", "row", "born", "alpha"];
@@ -203,11 +223,12 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
     shell.warn("flow", recording.assumed());
     let is_flat = recorded::is_flat(recording.grid());
     let is_grid = matches!(**recording.grid(), Grid::Uniform { .. } | Grid::Rectilinear { .. });
-    let has_walls = is_grid && !is_flat && recording.coordinates() == Coordinates::Metres;
+    let on_globe = recording.coordinates() == Coordinates::Degrees;
+    let has_walls = is_grid && !is_flat && !on_globe;
     let files =
         (0..recording.times().len()).map(|level| recording.path(level).to_owned()).collect();
     let flow = recorded::flow(recording, args.looped)?;
-    Ok(Opened { flow, formula: None, is_flat, has_walls, files })
+    Ok(Opened { flow, formula: None, is_flat, on_globe, has_walls, files })
 }
 
 /// The surfaces of the command line: lines with a time belong to the one before.
@@ -261,7 +282,7 @@ fn size_of(args: &Args, chosen: &mut Vec<String>) -> (usize, usize) {
 }
 
 /// One surface as a modifier of the scene.
-fn body(args: &Args, asked: &Asked, [rows, columns]: [usize; 2]) -> SmokeParams {
+fn body(args: &Args, asked: &Asked, [rows, columns]: [usize; 2], up: f64) -> SmokeParams {
     let look = &args.look;
     let first = &asked.lines[0];
     let keys = match &asked.lines[..] {
@@ -283,7 +304,7 @@ fn body(args: &Args, asked: &Asked, [rows, columns]: [usize; 2]) -> SmokeParams 
         inject: args.inject.unwrap_or(0.0),
         tufts: args.tufts,
         channels: args.by.iter().filter(|by| is_channel(by)).cloned().collect(),
-        vertical_scale: args.vertical_scale,
+        vertical_scale: up,
         color: asked.color,
         opacity: look.opacity,
         shape: look.shape,

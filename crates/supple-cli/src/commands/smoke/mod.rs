@@ -67,9 +67,9 @@ pub(crate) struct Args {
     /// Stand upright ribbons of this height on the seed line: for flows in a plane
     #[arg(long, value_parser = number::<f64>, value_name = "HEIGHT")]
     pub(crate) lift: Option<f64>,
-    /// What heights are multiplied with: an ocean is flat
-    #[arg(long, value_parser = number::<f64>, value_name = "FACTOR", default_value_t = 1.0)]
-    pub(crate) vertical_scale: f64,
+    /// What heights are multiplied with: an ocean is flat [default: 1; 9e-5 where coordinates are degrees: depths ten times as large]
+    #[arg(long, value_parser = number::<f64>, value_name = "FACTOR")]
+    pub(crate) vertical_scale: Option<f64>,
     /// How the surface is made and shown
     #[arg(long, value_name = "STYLE", default_value = "smoke", value_parser = style)]
     pub(crate) style: Style,
