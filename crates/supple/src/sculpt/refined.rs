@@ -102,11 +102,12 @@ fn apply_to_whole(
         apply_keeping(volume, positions, triangles, ops, params, run).map(|done| (finer, done))
     };
     let is_watched = *params != quiet && ops.iter().any(Op::may_meet_itself);
-    let known = pairs_of(mesh, run)?.len() + refined.intersections_added;
+    let at_rest = pairs_of(mesh, run)?.len();
+    let known = at_rest + refined.intersections_added;
     let loss = may_lose(mesh, &refined, fineness, run);
     let (mut free, mut left) = (moved(&refined), LEFT);
     let mut settlings = 0;
-    let (finer, outcome) = loop {
+    let (mut finer, mut outcome) = loop {
         let settled = settled(mesh, &refined, &free, left * fineness.tolerance_rel_bbox, run)?;
         let at_rest = is_watched.then(|| settled.clone());
         let (finer, outcome) = edited(settled, &quiet)?;
@@ -126,6 +127,16 @@ fn apply_to_whole(
             left *= LEFT;
         }
     };
+    let found = pairs_of(&finer, run)?.len();
+    if found > at_rest {
+        // No finer mesh is worth more intersections than the mesh as it is would have.
+        let (coarse, mut told) = edited(mesh.clone(), params)?;
+        if pairs_of(&coarse, run)?.len() < found {
+            let why = "not remeshed: the finer mesh would intersect itself, this one does so less";
+            told.report.warnings.push(why.to_owned());
+            (finer, outcome) = (coarse, told);
+        }
+    }
     *mesh = finer;
     Ok(outcome)
 }
