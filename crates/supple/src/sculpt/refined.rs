@@ -314,7 +314,8 @@ mod tests {
     use glam::Vec3;
 
     use super::*;
-    use crate::sculpt::Twist;
+    use crate::mesh::adjacency::topology;
+    use crate::sculpt::{Curve, Guide, Twist};
     use crate::zoo;
 
     fn bar() -> TriMesh {
@@ -342,6 +343,24 @@ mod tests {
         for p in old.positions.iter().filter(|p| p.x < -0.5) {
             assert!(even.positions.contains(p), "{p} is gone");
         }
+    }
+
+    /// An edit that lives on the surface is made anew on a finer one.
+    #[test]
+    fn a_pull_along_a_curve_is_refined() {
+        let (size, run) = (zoo::Size { triangles: Some(320) }, Run::default());
+        let mut ball = zoo::build("ball", &size, &run).unwrap().meshes.swap_remove(0);
+        let old = ball.triangles.len();
+        let guide = Guide::Through(vec![Vec3::Y, 1.4 * Vec3::Y, 1.8 * Vec3::Y]);
+        let extent = Extent::Geodesic { from: Vec3::Y, inner: 0.5, outer: 1.5 };
+        let ops = [Op::Curve(Curve { guide, extent, ..Curve::default() })];
+        let fineness = refine::Params::default();
+        let done = apply_refined(&mut ball, &ops, &Params::default(), &fineness, &run).unwrap();
+        assert!(ball.triangles.len() > 2 * old, "{} triangles of {old}", ball.triangles.len());
+        assert!(topology(ball.positions.len(), &ball.triangles, &run).is_closed());
+        assert_eq!(pairs_of(&ball, &run), Ok(Vec::new()));
+        assert!(done.report.volume_error().abs() < 1e-6, "{}", done.report.volume_error());
+        assert!(done.report.warnings.is_empty(), "{:?}", done.report.warnings);
     }
 
     #[test]
