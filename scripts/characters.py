@@ -75,10 +75,10 @@ def bake(supple, path, out, found):
 
 
 def skin(supple, path, out, found):
-    """Every clip of a file with its volume kept, over all frames: (lost, back, stretch, pairs added, turned, edges opened)."""
+    """Every clip of a file with its volume kept, over all frames: back, stretch (and by vertices alone), pairs, turned, edges."""
     if not found["skins"]:
         return None, "no skin"
-    lost = missing = stretch = 0.0
+    lost = missing = stretch = alone = 0.0
     pairs = turned = open_edges = 0
     for clip in clips(found):
         chosen = [] if clip is None else ["--clip", clip]
@@ -90,10 +90,10 @@ def skin(supple, path, out, found):
             return None, "nothing moves"
         whole = kept["lost"] * told["frames"]
         lost, missing = lost + whole, missing + (1 - kept["back"]) * whole
-        stretch = max(stretch, kept["stretch"])
+        stretch, alone = max(stretch, kept["stretch"]), max(alone, kept.get("stretch_alone", 0.0))
         pairs, turned = pairs + kept["pairs_added"], turned + kept["turned"]
         open_edges = max(open_edges, kept["opened_edges"])
-    return (1 - missing / lost if lost else 1.0, stretch, pairs, turned, open_edges), None
+    return (1 - missing / lost if lost else 1.0, (stretch, alone), pairs, turned, open_edges), None
 
 
 def moved(text):
@@ -111,7 +111,7 @@ def row(supple, path, name, out):
              f'{found["self_intersections"]:,}']
     kept, error = skin(supple, path, out, found)
     cells += [error, "", "", "", ""] if error else [
-        f"{100 * kept[0]:.1f} %", f"{kept[1]:.3f}", f"{kept[2]:,}", f"{kept[3]:,}", f"{kept[4]:,}"]
+        f"{100 * kept[0]:.1f} %", f"{kept[1][0]:.3f}" + (f" ({kept[1][1]:.3f})" if kept[1][1] > 1.25 else ""), f"{kept[2]:,}", f"{kept[3]:,}", f"{kept[4]:,}"]
     played, error = bake(supple, path, out, found)
     if error:
         cells += [error, "", "", "", ""]

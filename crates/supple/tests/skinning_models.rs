@@ -35,16 +35,16 @@ fn characters() -> Vec<(PathBuf, Asset)> {
     found
 }
 
-/// Characters in which a joint twists by more than 60°: what dual quaternions do counts as plain skinning there, which the
-/// measure from the vertices alone does not know.
+/// Characters in which a joint twists by more than 90°: what dual quaternions do to edges counts as plain skinning there,
+/// which the measure from the vertices alone does not know.
 const TWISTED: [&str; 2] = ["HVGirl", "KnightCharacter"];
 
 fn assert_never_worse(measured: &Measured, name: &str) {
     assert_eq!(measured.pairs, 0, "{name}: pairs that plain skinning does not have");
     assert!(measured.told_stretch <= 1.25, "{name}: {measured:?}");
+    assert_eq!(measured.turned, 0, "{name}: triangles turned round");
     if !TWISTED.contains(&name) {
         assert!(measured.stretch <= 1.25, "{name}: {measured:?}");
-        assert_eq!(measured.turned, 0, "{name}: triangles turned round");
     }
 }
 

@@ -154,8 +154,10 @@ struct Kept {
     most_lost: f64,
     /// The share of it that came back.
     back: f64,
-    /// The longest edge, by the longer of plain and rest, measured from the vertices alone.
+    /// The longest edge, by the longer of plain and rest, and of dual quaternions where joints twist by more than 90°;
+    /// and without these.
     stretch: f64,
+    stretch_alone: f64,
     /// Pairs of triangles that intersect under plain skinning, as written, and only as written; all frames together.
     pairs_plain: usize,
     pairs: usize,
@@ -311,8 +313,9 @@ impl Told {
         kept.most_lost = kept.most_lost.max(report.lost());
         // Until all frames are in, what is missing.
         kept.back += report.missing();
-        kept.stretch =
-            kept.stretch.max(stretch(triangles, [&player.rest, &plain, &skinned.positions]));
+        kept.stretch = kept.stretch.max(report.stretch);
+        let alone = stretch(triangles, [&player.rest, &plain, &skinned.positions]);
+        kept.stretch_alone = kept.stretch_alone.max(alone);
         kept.pairs_plain += before.len();
         kept.pairs += after.len();
         kept.pairs_added += after.iter().filter(|p| !before.contains(*p)).count();
@@ -608,9 +611,16 @@ fn tell(told: &Told, volume: Option<Keeping>, shell: &Shell) -> anyhow::Result<(
 
 fn tell_kept(kept: &Kept, measures: bool, shell: &Shell) {
     if measures {
+        let twisted = match kept.stretch_alone > kept.stretch + 1e-3 {
+            true => format!(
+                " ({:.3} where joints twist by more than 90°, against dual quaternions less)",
+                kept.stretch_alone
+            ),
+            false => String::new(),
+        };
         shell.say(format!(
             "the turns of joints take {:.2} % of the volume (at most {:.2} %): {:.1} % of that is back; edges \
-             ≤ {:.3} times plain or rest",
+             ≤ {:.3} times plain or rest{twisted}",
             100.0 * kept.lost,
             100.0 * kept.most_lost,
             100.0 * kept.back,

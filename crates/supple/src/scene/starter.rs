@@ -115,6 +115,13 @@ pub fn starter_for(asset_file: &str, asset: &Asset, played: usize, run: &Run<'_>
         let placed = secondary::place(body, &wishes, run);
         let _ = write_flesh(text, &placed, &take);
         written.notes = placed.notes;
+        if is_skinned(body, &take) && is_long(body, &take) {
+            written.notes.push(
+                "the volume that joints take is not given back, which would take minutes here: remove the # before \
+                 kind = \"skinning\" to have it"
+                    .to_owned(),
+            );
+        }
     }
     text.push_str("\n[output]\nformats = [\"glb\"]          # also: usda, pc2, mdd, ply, obj\n");
     written
@@ -316,16 +323,33 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     writeln!(text, "{sign}keys = [[0, 0], [1, 1], [2, 0]]     # [time, value]")
 }
 
+/// Triangles times poses up to which a starter keeps the volume of skinning: beyond, it takes minutes.
+const MOST_KEPT: f64 = 1.5e6;
+
+/// Whether keeping the volume of a take's skinning would take long: every frame looks at sixteen before and after it,
+/// 1/24 s apart, and those between the beats of 1/24 s make takes of their own.
+fn is_long(body: &Body, take: &Take<'_>) -> bool {
+    let takes = if (24.0 / take.fps).fract() == 0.0 { 1.0 } else { 5.0 };
+    let poses = takes * (24.0 * take.secs + 33.0);
+    poses * body.mesh.triangles.len() as f64 > MOST_KEPT
+}
+
 /// Joints that a clip turns take volume away where they blend; the modifier does no harm anywhere else.
 fn write_skinning(text: &mut String, body: &Body, take: &Take<'_>) -> std::fmt::Result {
-    if take.clip.is_none() || body.parts.iter().all(|part| !part.skinned) {
+    if !is_skinned(body, take) {
         return Ok(());
     }
-    writeln!(text, "\n[[asset.modifier]]")?;
+    let sign = if is_long(body, take) { "# " } else { "" };
+    writeln!(text, "\n{sign}[[asset.modifier]]")?;
     writeln!(
         text,
-        "kind = \"skinning\"           # gives back the volume that turns of joints take, where that does no harm"
+        "{sign}kind = \"skinning\"           # gives back the volume that turns of joints take, where that does no harm"
     )
+}
+
+/// Whether a skeleton moves a skin.
+fn is_skinned(body: &Body, take: &Take<'_>) -> bool {
+    take.clip.is_some() && body.parts.iter().any(|part| part.skinned)
 }
 
 /// A body without a clip hops and turns, so that there is something to see.

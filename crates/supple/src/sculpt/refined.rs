@@ -102,11 +102,12 @@ fn apply_to_whole(
         apply_keeping(volume, positions, triangles, ops, params, run).map(|done| (finer, done))
     };
     let is_watched = *params != quiet && ops.iter().any(Op::may_meet_itself);
-    let known = pairs_of(mesh, run)?.len() + refined.intersections_added;
+    let at_rest = pairs_of(mesh, run)?.len();
+    let known = at_rest + refined.intersections_added;
     let loss = may_lose(mesh, &refined, fineness, run);
     let (mut free, mut left) = (moved(&refined), LEFT);
     let mut settlings = 0;
-    let (finer, outcome) = loop {
+    let (mut finer, mut outcome) = loop {
         let settled = settled(mesh, &refined, &free, left * fineness.tolerance_rel_bbox, run)?;
         let at_rest = is_watched.then(|| settled.clone());
         let (finer, outcome) = edited(settled, &quiet)?;
@@ -126,6 +127,16 @@ fn apply_to_whole(
             left *= LEFT;
         }
     };
+    let found = pairs_of(&finer, run)?.len();
+    if found > at_rest {
+        // No finer mesh is worth more intersections than the mesh as it is would have.
+        let (coarse, mut told) = edited(mesh.clone(), params)?;
+        if pairs_of(&coarse, run)?.len() < found {
+            let why = "not remeshed: the finer mesh would intersect itself, this one does so less";
+            told.report.warnings.push(why.to_owned());
+            (finer, outcome) = (coarse, told);
+        }
+    }
     *mesh = finer;
     Ok(outcome)
 }
@@ -303,7 +314,8 @@ mod tests {
     use glam::Vec3;
 
     use super::*;
-    use crate::sculpt::Twist;
+    use crate::mesh::adjacency::topology;
+    use crate::sculpt::{Curve, Guide, Twist};
     use crate::zoo;
 
     fn bar() -> TriMesh {
@@ -331,6 +343,24 @@ mod tests {
         for p in old.positions.iter().filter(|p| p.x < -0.5) {
             assert!(even.positions.contains(p), "{p} is gone");
         }
+    }
+
+    /// An edit that lives on the surface is made anew on a finer one.
+    #[test]
+    fn a_pull_along_a_curve_is_refined() {
+        let (size, run) = (zoo::Size { triangles: Some(320) }, Run::default());
+        let mut ball = zoo::build("ball", &size, &run).unwrap().meshes.swap_remove(0);
+        let old = ball.triangles.len();
+        let guide = Guide::Through(vec![Vec3::Y, 1.4 * Vec3::Y, 1.8 * Vec3::Y]);
+        let extent = Extent::Geodesic { from: Vec3::Y, inner: 0.5, outer: 1.5 };
+        let ops = [Op::Curve(Curve { guide, extent, ..Curve::default() })];
+        let fineness = refine::Params::default();
+        let done = apply_refined(&mut ball, &ops, &Params::default(), &fineness, &run).unwrap();
+        assert!(ball.triangles.len() > 2 * old, "{} triangles of {old}", ball.triangles.len());
+        assert!(topology(ball.positions.len(), &ball.triangles, &run).is_closed());
+        assert_eq!(pairs_of(&ball, &run), Ok(Vec::new()));
+        assert!(done.report.volume_error().abs() < 1e-6, "{}", done.report.volume_error());
+        assert!(done.report.warnings.is_empty(), "{:?}", done.report.warnings);
     }
 
     #[test]

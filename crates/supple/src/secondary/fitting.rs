@@ -6,8 +6,9 @@
 //! one over the stiffness, so a few rounds find the stiffness at which the mean stretch is a tenth of the radius
 //! where the played clip is liveliest: between 1.5 and 12 Hz for the largest set. A set that any clip stretches by more
 //! than half its radius gets a stiffer spring of its own, and its mirror image the same: a foot that is thrown about does
-//! not make the belly stiff. What even that does not hold is cut: [`Params::max_stretch`] is half a radius, so that the
-//! bound holds in every clip, this one and those a person changes to.
+//! not make the belly stiff. Where a wild clip would make the played one stiff to the eye it is not counted, and cut
+//! instead: [`Params::max_stretch`] is half a radius, so that the bound holds in every clip, this one and those a
+//! person changes to.
 //!
 //! Flesh should be seen: if it moves by less than 0.2 % of the body's size, springs are made softer, down to 1 Hz; if
 //! that is not enough the report says so and why.
@@ -90,10 +91,10 @@ impl Clips<'_> {
         swing(self.body, self.played.0, self.played.1, params)
     }
 
-    /// The largest stretch of each set in any clip.
-    fn most(&self, params: &Params) -> Vec<f64> {
+    /// The largest stretch of each set in the clip that is played, or in any.
+    fn most(&self, params: &Params, in_any: bool) -> Vec<f64> {
         let mut most = self.own(params).most;
-        for &(clip, closes) in &self.all {
+        for &(clip, closes) in self.all.iter().filter(|_| in_any) {
             let found = swing(self.body, clip, closes, params).most;
             most.iter_mut().zip(found).for_each(|(most, found)| *most = most.max(found));
         }
@@ -101,11 +102,11 @@ impl Clips<'_> {
     }
 
     /// With springs of their own for the sets that a clip would stretch too far.
-    fn held(&self, params: &Params, stiffness: f64) -> Params {
+    fn held(&self, params: &Params, stiffness: f64, in_any: bool) -> Params {
         let mut params = Params { stiffness: Some(rounded(stiffness)), ..params.clone() };
         params.sets.iter_mut().for_each(|set| set.stiffness = None);
         for _ in 0..ROUNDS {
-            let most = self.most(&params);
+            let most = self.most(&params, in_any);
             if most.iter().all(|&m| m <= MOST_STRETCH) {
                 break;
             }
@@ -144,13 +145,17 @@ pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f
     let clips = Clips { body, all, played: with_end(played) };
     let mut stiffness = softest(&placed.params, |params| clips.own(params).mean / LIVELY);
     let is_seen = |moved: f64| moved >= SEEN_REL_BBOX;
-    let measured = |stiffness: f64| {
-        let params = clips.held(&placed.params, stiffness);
+    let measured = |stiffness: f64, in_any: bool| {
+        let params = clips.held(&placed.params, stiffness, in_any);
         let swung = clips.own(&params);
         let moved = moved(body, &params, &swung, run) / size;
         (params, swung, moved)
     };
-    let mut best = measured(stiffness);
+    let mut best = measured(stiffness, true);
+    if !is_seen(best.2) {
+        // A wild clip makes this one stiff to the eye: it is cut instead.
+        best = measured(stiffness, false);
+    }
     for _ in 0..ROUNDS {
         if is_seen(best.2) || stiffness <= hertz(SOFTEST_HERTZ) {
             break;
@@ -158,10 +163,10 @@ pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f
         // A little more than just enough.
         let less = (0.85 * best.2 / SEEN_REL_BBOX).clamp(0.25, 0.9);
         stiffness = (less * stiffness).max(hertz(SOFTEST_HERTZ));
-        best = measured(stiffness);
+        best = measured(stiffness, false);
     }
     let (params, swung, moved) = best;
-    let others = clips.most(&params).into_iter().fold(0.0, f64::max);
+    let others = clips.most(&params, true).into_iter().fold(0.0, f64::max);
     if others > MOST_STRETCH {
         placed.notes.push(format!(
             "a clip would stretch flesh by {others:.2} radii and is cut at {MOST_STRETCH}: make stiffness larger \

@@ -24,8 +24,8 @@
 //!   90° against plain; until nothing of it is left. Then λ is found anew: volume goes where there is room. It ends,
 //!   since α only falls, and where it is zero the shape is plain skinning's.
 //! - **Takes.** α is smoothed over time, never upwards ([`Solver::frame`]).
-//! - **Twists** beyond 60° to 120° have a waist that no displacement along `U` fills: dual quaternions are faded in,
-//!   and count as plain for edges and triangles there.
+//! - **Twists** beyond 60° to 120° have a waist that no displacement along `U` fills: dual quaternions are faded in.
+//!   For edges they come to count as plain between 90° and 120°, for triangles in the waist from 165° on.
 //!
 //! Painted weights say where volume goes, with either sign, for muscles that bulge and skin that folds:
 //!
