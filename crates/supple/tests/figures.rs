@@ -67,7 +67,7 @@ const FIGURES: &[Figure] = &[
     whole("4-13", 1e-6),
     whole("4-14", 6e-6),
     Figure { meets: true, ..whole("4-15", 2.1e-5) },
-    whole("4-16", 2.1e-4),
+    whole("4-16", 1.3e-3),
 ];
 
 fn folder() -> PathBuf {

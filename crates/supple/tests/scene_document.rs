@@ -272,7 +272,7 @@ fn the_starter_is_a_scene_that_mentions_what_is_there() {
     let Motion::Keyframes(keyframes) = &scene.assets[0].motion else { panic!("{text}") };
     assert_eq!(keyframes.clip, ClipChoice::Name("Run \\ fast".to_owned()));
     assert_eq!(scene.time.end, 1.25);
-    for mention in ["clip 1: \"Survey\", 1.25 s", "Skeleton of 1 joints", "smile"] {
+    for mention in ["clip 1: \"Survey\", with end = 1.25", "Skeleton of 1 joints", "smile"] {
         assert!(text.contains(mention), "'{mention}' in\n{text}");
     }
 }
