@@ -53,7 +53,7 @@ const FIGURES: &[Figure] = &[
     figure("3-5", 1.6e-5),
     figure("3-6", 1.1e-3),
     Figure { triangles: Some(40_000), ..figure("3-7", 1.5e-4) },
-    whole("3-8", 9e-4),
+    whole("3-8", 2.1e-4),
     whole("4-1", 8e-7),
     whole("4-2", 1.6e-6),
     whole("4-3", 8e-7),
