@@ -23,10 +23,10 @@ type Point = [f64; 3];
 
 /// The vertices of an OBJ file.
 fn vertices(folder: &Path, file: &str) -> Vec<Point> {
-    let text = fs::read_to_string(folder.join(file)).unwrap();
+    let text = fs::read_to_string(folder.join(file)).expect("it was written");
     let lines = text.lines().filter_map(|line| line.strip_prefix("v "));
     let numbers = |line: &str| -> Vec<f64> {
-        line.split_whitespace().map(|word| word.parse().unwrap()).collect()
+        line.split_whitespace().map(|word| word.parse().expect("a number")).collect()
     };
     lines.map(numbers).map(|x| [x[0], x[1], x[2]]).collect()
 }
@@ -123,8 +123,11 @@ fn a_curve_guides_the_end_and_stops_before_parts_meet() {
 /// The bar with values at its vertices, as text.
 fn painted(folder: &Path, file: &str, value: impl Fn(Point) -> f64) {
     json(folder, "zoo bar --triangles 3328 -o bar.obj");
-    let text = fs::read_to_string(folder.join("bar.obj")).unwrap();
-    let corner = |word: &str| word.split('/').next().unwrap().parse::<usize>().unwrap() - 1;
+    let text = fs::read_to_string(folder.join("bar.obj")).expect("it was written");
+    let corner = |word: &str| {
+        let number = word.split('/').next().and_then(|first| first.parse::<usize>().ok());
+        number.expect("a corner") - 1
+    };
     let faces: Vec<Vec<usize>> = text
         .lines()
         .filter_map(|line| line.strip_prefix("f "))
@@ -141,7 +144,7 @@ fn painted(folder: &Path, file: &str, value: impl Fn(Point) -> f64) {
         ply += &format!("{} {} {} {}\n", x[0], x[1], x[2], value(x));
     }
     faces.iter().for_each(|f| ply += &format!("3 {} {} {}\n", f[0], f[1], f[2]));
-    fs::write(folder.join(file), ply).unwrap();
+    fs::write(folder.join(file), ply).expect("room on the disk");
 }
 
 #[test]

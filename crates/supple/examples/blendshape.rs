@@ -1,5 +1,7 @@
 //! Blends a bar to a bent one, along straight lines and as springs: `cargo run --release -p supple --example blendshape`.
 
+#![expect(clippy::print_stdout, reason = "a program that tells what it found")]
+
 use glam::Vec3;
 use supple::blendshape::{History, Params, Shapes, Solver};
 use supple::mesh::volume::volume;

@@ -1,5 +1,7 @@
 //! A bar of tissue contracts along its length and lets go: `cargo run --release -p supple --example procdef`.
 
+#![expect(clippy::print_stdout, reason = "a program that tells what it found")]
+
 use glam::Vec3;
 use supple::Run;
 use supple::procdef::{Body, Drive, Motion, State, Stretches, Work};

@@ -1,5 +1,7 @@
 //! Pushes a tool into a ball, twists a bar, and writes both: `cargo run --release -p supple --example sculpt`.
 
+#![expect(clippy::print_stdout, reason = "a program that tells what it found")]
+
 use std::path::Path;
 
 use glam::Vec3;

@@ -1,6 +1,8 @@
 //! Places masses in a boxer, plays his punches and says how much of him swings:
 //! `cargo run --release -p supple --example secondary`.
 
+#![expect(clippy::print_stdout, reason = "a program that tells what it found")]
+
 use std::path::Path;
 
 use supple::player::Player;

@@ -1,5 +1,7 @@
 //! Bends a bar by up to 150°, plainly and with its volume kept: `cargo run --release -p supple --example skinning`.
 
+#![expect(clippy::print_stdout, reason = "a program that tells what it found")]
+
 use glam::Quat;
 use supple::mesh::volume::volume;
 use supple::rig::{Body, Skinning, Transform};

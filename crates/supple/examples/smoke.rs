@@ -1,5 +1,7 @@
 //! Smoke in the ABC flow, written as a mesh with its opacity: `cargo run --release -p supple --example smoke`.
 
+#![expect(clippy::print_stdout, reason = "a program that tells what it found")]
+
 use std::path::Path;
 
 use supple::flow::{Flow, analytic::Analytic};

@@ -19,9 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mesh::Shape;
 use crate::modifier::read::suggest;
-use crate::modifier::{
-    Halt, Inputs, Modifier, Moment, Nature, Report, Stage, Stateless, Tracks, Value,
-};
+use crate::modifier::{Halt, Inputs, Modifier, Moment, Report, Stage, Stateless, Tracks, Value};
 use crate::rig::Body;
 
 /// How much of each morph target.
@@ -71,10 +69,6 @@ impl Modifier for Morph {
         params.check(from.body)?;
         let value = |morph| params.weights.get(&name(morph)).cloned();
         Ok(Self { values: from.body.morphs.iter().map(value).collect() })
-    }
-
-    fn nature(&self, _: &Params) -> Nature {
-        Nature { weighs: true, ..Nature::default() }
     }
 
     fn weigh(&self, _: &Params, secs: f64, tracks: &Tracks, weights: &mut [f32]) {

@@ -12,9 +12,9 @@ const CAPABILITIES: [&str; 6] =
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    for entry in fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("a file of it").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
             sources(&path, found);
         } else if name.ends_with(".rs") && !name.starts_with("tests") {
@@ -25,7 +25,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The code of a file: without comments, and without the tests at its end.
 fn code(path: &Path) -> String {
-    let text = fs::read_to_string(path).unwrap();
+    let text = fs::read_to_string(path).expect("text");
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let is_code = |line: &&str| !line.trim_start().starts_with("//");
     text.lines().filter(is_code).collect::<Vec<_>>().join("\n")
@@ -68,7 +68,8 @@ fn imports() -> Imports {
     let mut files = Vec::new();
     sources(&src, &mut files);
     let module = |path: &Path| -> String {
-        let first = path.strip_prefix(&src).unwrap().components().next().unwrap();
+        let inside = path.strip_prefix(&src).unwrap_or(path);
+        let first = inside.components().next().expect("it has a name");
         first.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
     };
     let modules: BTreeSet<String> = files.iter().map(|f| module(f)).collect();

@@ -448,12 +448,12 @@ impl<const EVEN_AND_OPEN: bool> Sampler for GridSampler<'_, EVEN_AND_OPEN> {
             if !w.are_one(fluid) {
                 let enough = w.sub(fluid, w.splat(LEAST_FLUID));
                 let weight = w.inverse(w.not_negative(enough, fluid, w.splat(1.0)));
-                for c in 0..3 {
-                    rows[c] = w.mul(rows[c], weight);
+                for row in &mut rows[..3] {
+                    *row = w.mul(*row, weight);
                 }
             }
-            for a in 0..3 {
-                fluid = w.not_negative(slack[k][a], fluid, nothing);
+            for slack in slack[k] {
+                fluid = w.not_negative(slack, fluid, nothing);
             }
             rows[3] = fluid;
             for c in 0..4 {

@@ -539,10 +539,10 @@ impl Sampler for MeshSampler<'_> {
     fn sample<W: Wide>(&self, _: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4] {
         let s = if self.pace > 0.0 { ((t - self.pair.times[0]) * self.pace) as f32 } else { 0.0 };
         let mut v = [[0.0; BLOCK]; 4];
-        for i in 0..BLOCK {
+        for (i, cell) in cells.iter_mut().enumerate() {
             let [x, y, z] = of_one(x, i);
-            if let Some((tet, weights)) = self.pair.mesh.find(&[x, y, z, 1.0], cells[i]) {
-                cells[i] = tet;
+            if let Some((tet, weights)) = self.pair.mesh.find(&[x, y, z, 1.0], *cell) {
+                *cell = tet;
                 put_one(&mut v, i, self.mixed(tet, weights, s));
             }
         }

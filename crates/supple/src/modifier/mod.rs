@@ -198,8 +198,6 @@ pub struct Nature {
     pub whole_ticks: bool,
     /// It lends its body to contact, so that nothing else moves it out of what it touches. Default: no.
     pub touches: bool,
-    /// It chooses weights of morph targets ([`Modifier::weigh`]). Default: no.
-    pub weighs: bool,
     /// It begins when the first of its body's modifiers does that warms up before the scene's start, so that those
     /// after it find it in full swing. Default: no, it begins with the scene.
     pub warms_up: bool,
@@ -211,7 +209,6 @@ impl Default for Nature {
             ticks_per_second: TICKS_PER_SECOND,
             whole_ticks: false,
             touches: false,
-            weighs: false,
             warms_up: false,
         }
     }

@@ -385,10 +385,11 @@ impl Cast {
     /// The pose of the skeleton and the morph targets, as modifiers leave it.
     pub(super) fn full_pose(&self, moment: &Moment<'_>) -> Pose {
         let mut pose = self.pose(moment.secs);
-        let weighing = || self.open.iter().flatten().filter(|open| open.erased.nature().weighs);
-        if weighing().next().is_some() {
+        if !self.body.morphs.is_empty() {
             let mut weights = self.body.morph_weights(&pose);
-            weighing().for_each(|o| o.erased.weigh(moment.secs, moment.tracks, &mut weights));
+            for open in self.open.iter().flatten() {
+                open.erased.weigh(moment.secs, moment.tracks, &mut weights);
+            }
             self.body.set_morph_weights(&mut pose, &weights);
         }
         pose
