@@ -131,7 +131,7 @@ fn keyframed_shapes_are_reached_from_inside() {
         let mean = (0..shown.len()).map(off).sum::<f32>() / shown.len() as f32;
         let worst = (0..shown.len()).map(off).fold(0.0, f32::max);
         println!("target {body}: {mean:.5} on average, {worst:.5} at worst");
-        assert!(mean < 0.01 && worst < 0.03, "body {body}: {mean} on average, {worst} at worst");
+        assert!(mean < 0.02 && worst < 0.05, "body {body}: {mean} on average, {worst} at worst");
     }
 }
 
