@@ -196,6 +196,12 @@ fn clip(args: &Learn, file: &Path, shell: &Shell) -> anyhow::Result<Motion> {
         None => asset.clips.first(),
     };
     let Some(clip) = chosen else {
+        if asset.clips.is_empty() {
+            bail!(
+                "{} has no clip to learn from; give a model that moves, a .pc2, or numbered files",
+                file.display()
+            );
+        }
         let names: Vec<&str> = asset.clips.iter().map(|c| c.name.as_str()).collect();
         bail!("{} has no such clip; it has: {}", file.display(), names.join(", "));
     };

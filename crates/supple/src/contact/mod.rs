@@ -7,7 +7,8 @@
 //! particles out of what they entered, all bodies together ([`resolve`]). Then every modifier *settles*: it takes the
 //! pushes over and reads its velocities off.
 //!
-//! - *Bodies* (`bodies.rs`): bounds give pairs; a particle within the bounds of another body is carried back to that
+//! - *Bodies* (`bodies.rs`): bounds give pairs, of bodies and of blocks of their particles (`search.rs`); a particle
+//!   near another body is carried back to that
 //!   body's rest shape by the map of the nearest particle, where the [`DistanceField`] tells its depth and the way out.
 //!   Particle and surface part along it, each by its share of the mass.
 //! - *Ground* and *colliders* (`obstacle.rs`) do not give way.
@@ -33,17 +34,18 @@ pub mod flesh;
 mod friction;
 mod obstacle;
 pub mod rigid;
+mod search;
 
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::Run;
-use crate::lanes::{Lanes, WIDTH};
 
 pub use self::distance::DistanceField;
 pub use self::friction::{Friction, Ground};
 pub use self::obstacle::Obstacle;
+pub use self::search::Rings;
 
 /// Where a lender's own space is in the world: turned, then moved. Particles are f32 there, so that a body far away
 /// touches as finely as one at the origin.
@@ -110,6 +112,10 @@ pub struct Particles {
 pub struct Interior {
     /// In the space that the maps start from; `None` for a body that others may pass through.
     pub field: Option<Arc<DistanceField>>,
+    /// How far a point inside is from the nearest particle at most, at rest.
+    pub reach: f32,
+    /// Which of the particles share an edge.
+    pub rings: Arc<Rings>,
     /// Around each particle, from rest to where it is: `x ↦ x + M x + t`, the rows of `[M | t]`.
     pub maps: Vec<[f32; 12]>,
 }
@@ -158,25 +164,26 @@ pub struct Lent {
     pub gains: Vec<Vec3>,
     /// Handed back: the planes that were touched.
     pub touches: Vec<Touch>,
-    /// The particles in the form in which they are searched.
-    lanes: Vec<Lanes<WIDTH>>,
+    /// All that in the form in which it is searched.
+    blocks: search::Blocks,
 }
 
 impl Lent {
     /// Makes it ready to be filled again; memory is kept.
     pub fn clear(&mut self) {
-        let Self { space, particles, interior, ground, pushes, gains, touches, lanes } = self;
+        let Self { space, particles, interior, ground, pushes, gains, touches, blocks } = self;
         (*space, *ground) = (Space::default(), None);
         particles.places.clear();
         particles.motions.clear();
         particles.forward.clear();
         particles.between = Arc::default();
         interior.field = None;
+        interior.rings = Arc::default();
         interior.maps.clear();
         pushes.clear();
         gains.clear();
         touches.clear();
-        lanes.clear();
+        blocks.clear();
     }
 
     /// How many particles are lent.
@@ -256,7 +263,12 @@ pub fn resolve(parties: &mut [Party<'_>], obstacles: &[Obstacle<'_>], run: &Run<
     });
     let pairs = bodies::pairs(parties, run);
     let passes = if pairs.is_empty() { 1 } else { PASSES };
-    for _ in 0..passes {
+    for pass in 0..passes {
+        if pass > 0 {
+            run.for_each_piece(parties, PARTIES_A_TASK, |_, parties| {
+                parties.iter_mut().filter(|p| p.others).for_each(|p| p.lent.move_points());
+            });
+        }
         bodies::part(parties, &pairs, run);
         run.for_each_piece(parties, PARTIES_A_TASK, |_, parties| {
             for party in parties {

@@ -182,7 +182,10 @@ pub(super) fn finish_tets(
         let what = format!("vertex {bad} is not finite: {}", mesh.positions[bad]);
         return Err(Malformed::new(Place::File, what, "correct it, or export the file again"));
     }
-    let flat = leave_out_flat(&mut mesh);
+    let mut flat = leave_out_flat(&mut mesh);
+    let turned = mesh.orient();
+    // Other corners first, other rounding: a sliver may have no volume when it is turned.
+    flat += leave_out_flat(&mut mesh);
     if mesh.tets.is_empty() {
         let (what, fix) = if flat > 0 {
             ("all tets are flat", "give the body thickness, or export the file again")
@@ -191,7 +194,6 @@ pub(super) fn finish_tets(
         };
         return Err(Malformed::new(Place::File, what, fix));
     }
-    let turned = mesh.orient();
     let unused = leave_out_unused(&mut mesh);
     for (count, one, many) in [
         (flat, "tet is flat; it is left out", "tets are flat; they are left out"),

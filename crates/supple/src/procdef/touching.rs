@@ -8,8 +8,18 @@ use super::matching::Row;
 use super::motion::{TICK_SECS, Work};
 use super::{Body, State};
 use crate::Run;
-use crate::contact::{Between, DistanceField, Lent, Space};
+use crate::contact::{Between, DistanceField, Lent, Rings, Space};
 use crate::lengths::Lengths as _;
+
+/// How far apart points of an edge are, as a share of how deep the body is: its like cannot pass between.
+const GAP: f32 = 2.0;
+
+/// The same for ridges, which others meet first: two rounds that cross touch in one point. With points a thickness apart
+/// worms of a heap sank into each other to their middle lines, and went through.
+const RIDGE_GAP: f32 = 0.8;
+
+/// From this angle between two triangles their edge is a ridge, in radians: 30°.
+const RIDGE: f32 = std::f32::consts::FRAC_PI_6;
 
 /// Most points between two vertices of the surface: a hair of a body is not filled with points.
 const MOST_BETWEEN: f32 = 16.0;
@@ -18,6 +28,9 @@ const MOST_BETWEEN: f32 = 16.0;
 #[derive(Clone, Debug)]
 pub(super) struct Flesh {
     field: Arc<DistanceField>,
+    /// How far a point inside is from the nearest vertex of the surface at most.
+    reach: f32,
+    rings: Arc<Rings>,
     between: Arc<[Between]>,
 }
 
@@ -26,24 +39,23 @@ impl Body {
     pub(super) fn flesh(&self, run: &Run<'_>) -> Option<Flesh> {
         let rest: Vec<Vec3> = self.regions.rest.iter().map(|x| x.as_vec3()).collect();
         let field = Arc::new(DistanceField::new(&rest, &self.surface, run)?);
-        // No two points of an edge are farther apart than the body is thick, so that its like cannot pass between.
-        let gap = 2.0 * field.deepest();
-        let mut edges: Vec<[u32; 2]> = Vec::new();
-        for &[a, b, c] in &self.surface {
-            edges.extend([[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)]));
-        }
-        edges.sort_unstable();
-        edges.dedup();
+        let particle = |r: u32| self.outside.binary_search(&r).map_or(0, |k| k as u32);
         let mut between = Vec::new();
-        for [a, b] in edges {
+        for ([a, b], is_ridge) in edges(&rest, &self.surface) {
+            let gap = if is_ridge { RIDGE_GAP } else { GAP } * field.deepest();
             let length = rest[a as usize].distance_to(rest[b as usize]);
             let parts = (length / gap).ceil().min(MOST_BETWEEN + 1.0) as u32;
-            let of = [a, b].map(|r| self.outside.binary_search(&r).map_or(0, |k| k as u32));
+            let of = [a, b].map(particle);
             let share = |k: u32| k as f32 / parts as f32;
             let edge = rest[b as usize] - rest[a as usize];
             between.extend((1..parts).map(|k| Between { of, share: share(k), edge }));
         }
-        Some(Flesh { field, between: between.into() })
+        // From inside to the surface, from there to a corner of its triangle.
+        let wide = |t: &[u32; 3]| circle(t.map(|v| rest[v as usize]));
+        let reach = field.deepest() + self.surface.iter().map(wide).fold(0.0, f32::max);
+        let triangles: Vec<[u32; 3]> = self.surface.iter().map(|t| t.map(particle)).collect();
+        let rings = Arc::new(Rings::new(&triangles, self.outside.len()));
+        Some(Flesh { field, reach, rings, between: between.into() })
     }
 
     /// Lends the surface, as the step that `work` was just used for left it. Friction and ground are set already.
@@ -71,6 +83,8 @@ impl Body {
     /// Lends what others meet, too.
     pub(super) fn lend_flesh(&self, flesh: &Flesh, state: &State, work: &Work, lent: &mut Lent) {
         lent.particles.between.clone_from(&flesh.between);
+        lent.interior.reach = flesh.reach;
+        lent.interior.rings = Arc::clone(&flesh.rings);
         lent.interior.field = Some(Arc::clone(&flesh.field));
         let map = |&r: &u32| -> [f32; 12] {
             let row = work.passing.map(&self.regions, r as usize).0;
@@ -86,6 +100,42 @@ impl Body {
         };
         lent.interior.maps.extend(self.outside.iter().map(map));
     }
+}
+
+/// The edges of a surface, and whether each is a ridge: convex, with triangles that lean by more than [`RIDGE`].
+fn edges(rest: &[Vec3], surface: &[[u32; 3]]) -> Vec<([u32; 2], bool)> {
+    let mut sides: Vec<([u32; 2], usize)> = Vec::with_capacity(3 * surface.len());
+    for (t, &[a, b, c]) in surface.iter().enumerate() {
+        sides.extend([[a, b], [b, c], [c, a]].map(|[a, b]| ([a.min(b), a.max(b)], t)));
+    }
+    sides.sort_unstable();
+    let corners = |t: usize| surface[t].map(|v| rest[v as usize]);
+    let normal = |t: usize| {
+        let [a, b, c] = corners(t);
+        (b - a).cross(c - a).unit_or_zero()
+    };
+    let center = |t: usize| corners(t).iter().sum::<Vec3>();
+    let is_ridge = |s: usize, t: usize| {
+        normal(s).dot(normal(t)) < RIDGE.cos() && normal(s).dot(center(t) - center(s)) < 0.0
+    };
+    let edge = |sides: &[([u32; 2], usize)]| match sides {
+        &[(edge, s), (_, t)] => (edge, is_ridge(s, t)),
+        sides => (sides[0].0, false),
+    };
+    sides.chunk_by(|a, b| a.0 == b.0).map(edge).collect()
+}
+
+/// The radius of the smallest circle around a triangle: no point of it is farther from the nearest corner.
+fn circle([a, b, c]: [Vec3; 3]) -> f32 {
+    let mut squares = [a - b, b - c, c - a].map(|e| e.length_squared());
+    squares.sort_by(f32::total_cmp);
+    let [p, q, r] = squares;
+    if p + q <= r {
+        return 0.5 * r.sqrt();
+    }
+    // The circle through its corners: R = |a||b||c| / 4A.
+    let double_area = (b - a).cross(c - a).norm();
+    0.5 * (p * q * r).sqrt() / double_area
 }
 
 /// A direction of the region at rest, as its map turns it.

@@ -180,3 +180,19 @@ fn damaged_files_are_refused_or_sound() {
         }
     }
 }
+
+#[test]
+fn slivers_without_volume_are_left_out() {
+    // −1/6 in this order of corners; rounded away once it is turned.
+    let text = |x: &str| {
+        format!(
+            "MeshVersionFormatted 1\nDimension 3\nVertices\n5\n0 0 0 0\n1 {x} 0 0\n0 1 0 0\n0 0 -1 0\n0 0 1 0\n\
+             Tetrahedra\n2\n1 2 3 4 0\n1 3 5 4 0\nEnd\n"
+        )
+    };
+    let refused = medit::read(text("1e38").as_bytes(), &mut Vec::new()).unwrap_err().to_string();
+    assert!(refused.contains("all tets are flat"), "{refused}");
+    let mut warnings = Vec::new();
+    let sound = medit::read(text("1").as_bytes(), &mut warnings).unwrap();
+    assert!((0..sound.tets.len()).all(|t| sound.volume_of(t) > 0.0), "{warnings:?}");
+}
