@@ -105,6 +105,9 @@ impl World<'_> {
 pub struct Touch {
     x: Vec<DVec3>,
     terms: Vec<Term>,
+    /// How far planes and hands moved each node off the free blend; none where nothing acted.
+    #[serde(default)]
+    moved: Vec<DVec3>,
     /// Whether an obstacle that moved pushed it here, and touches it still.
     #[serde(default)]
     is_driven: bool,
@@ -120,7 +123,7 @@ impl Touch {
     /// Bytes it holds.
     #[must_use]
     pub fn size(&self) -> usize {
-        24 * self.x.len() + 80 * self.terms.len()
+        24 * (self.x.len() + self.moved.len()) + 80 * self.terms.len()
     }
 }
 
@@ -209,10 +212,13 @@ impl Interaction {
         if world.response == Response::Stick {
             now.terms.clear();
         }
-        // A still obstacle is met from the free blend, so that the way there does not matter; one that moves drives the
-        // last shape before it.
+        // A still obstacle is met from the free blend, moved on as the last one was; one that moves drives the last shape
+        // before it.
         if moves && fits {
             now.x.clone_from(&touch.x);
+            now.hold(&self.is_held, &x);
+        } else if touch.moved.len() == x.len() && world.response == Response::Slide {
+            now.x.iter_mut().zip(&touch.moved).for_each(|(x, moved)| *x += *moved);
             now.hold(&self.is_held, &x);
         }
         if fits {
@@ -229,7 +235,8 @@ impl Interaction {
         (report.beyond, report.bent_off) = (blend.report.beyond, frame.bent_off);
         report.inverted_tets = solver.body.inverted(&now.x);
         let positions = solver.surface(&now.x);
-        *touch = Touch { x: now.x, terms: now.terms, is_driven: false };
+        let moved = now.x.iter().zip(&x).map(|(now, free)| *now - *free).collect();
+        *touch = Touch { x: now.x, terms: now.terms, moved, is_driven: false };
         report.contacts = touch.contacts();
         touch.is_driven = moves && report.contacts > 0;
         Ok(Blend { positions, report })
