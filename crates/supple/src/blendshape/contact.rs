@@ -220,6 +220,7 @@ impl Interaction {
         } else if touch.moved.len() == x.len() && world.response == Response::Slide {
             now.x.iter_mut().zip(&touch.moved).for_each(|(x, moved)| *x += *moved);
             now.hold(&self.is_held, &x);
+            now.press(world);
         }
         if fits {
             now.from.clone_from(&touch.x);
@@ -431,6 +432,19 @@ struct State {
 }
 
 impl State {
+    /// Puts nodes that planes push onto their obstacle, where the push is what it was.
+    fn press(&mut self, world: &World<'_>) {
+        for term in &self.terms {
+            let Term::Plane { node, force, .. } = *term else { continue };
+            let x = &mut self.x[node as usize];
+            let probes = world.obstacles.iter().filter_map(|o| o.probe(*x, 1.0));
+            let nearest = probes.min_by(|a, b| a.distance.total_cmp(&b.distance));
+            if let (Some(probe), true) = (nearest, force > 0.0) {
+                *x -= probe.distance * probe.normal;
+            }
+        }
+    }
+
     /// Puts held nodes where they belong.
     fn hold(&mut self, is_held: &[bool], x: &[DVec3]) {
         for ((to, from), held) in self.x.iter_mut().zip(x).zip(is_held) {
