@@ -4,29 +4,43 @@
 //! does, springs bulge: on faces interpolated rotations keep lengths better than straight lines, stay as near to half
 //! of the motion as they do, and cost one solve (docs/blendshape.md has the figures).
 
-use glam::Vec3;
+use glam::{DMat3, Vec3};
 
 use super::Mode;
-use super::rigid::Rigid;
 
-/// Vertices that move by more than this part of the longest way are what a target is about.
-const MOST: f32 = 0.6;
+/// Turns beyond which springs are worth their time, in radians: 35°. Jaws, smiles and pursed lips turn by 10 to 29°, limbs bent by
+/// 110° in all by 41° and more.
+const TURNS: f64 = 35.0 * std::f64::consts::PI / 180.0;
 
-/// Turns beyond which springs are worth their time, in radians: 30°. Jaws and smiles turn by 5 to 22°, limbs bent by 110° by 45° and more.
-const TURNS: f64 = std::f64::consts::PI / 6.0;
-
-/// The mode for a target that moves vertices of the base by these ways.
+/// The mode for a target that moves the vertices of a surface by these ways.
 #[must_use]
-pub fn suggested(base: &[Vec3], ways: &[Vec3]) -> Mode {
-    if turn(base, ways) > TURNS { Mode::Springs } else { Mode::Rotations }
+pub fn suggested(triangles: &[[u32; 3]], base: &[Vec3], ways: &[Vec3]) -> Mode {
+    if turn(triangles, base, ways) > TURNS { Mode::Springs } else { Mode::Rotations }
 }
 
-/// The angle by which what moves most turns, in radians.
-fn turn(base: &[Vec3], ways: &[Vec3]) -> f64 {
-    let longest = ways.iter().map(|w| w.length_squared()).fold(0.0, f32::max);
-    let most = base.iter().zip(ways).filter(|(_, w)| w.length_squared() > MOST * MOST * longest);
-    let pairs = most.map(|(x, w)| (x.as_dvec3(), (*x + *w).as_dvec3()));
-    Rigid::fit(pairs).turn.angle_between(glam::DQuat::IDENTITY)
+/// The mean angle by which triangles turn, each as important as it is large and far on its way, in radians.
+fn turn(triangles: &[[u32; 3]], base: &[Vec3], ways: &[Vec3]) -> f64 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for corners in triangles {
+        let at = corners.map(|v| base.get(v as usize).zip(ways.get(v as usize)));
+        let [Some(a), Some(b), Some(c)] = at else { continue };
+        let frames = [[a.0, b.0, c.0].map(|x| *x), [a, b, c].map(|(x, way)| *x + *way)].map(frame);
+        let [Some((before, area)), Some((after, _))] = frames else { continue };
+        let weight = area * [a, b, c].map(|(_, way)| f64::from(way.length())).iter().sum::<f64>();
+        let turned = after * before.transpose();
+        let cosine = 0.5 * (turned.x_axis.x + turned.y_axis.y + turned.z_axis.z - 1.0);
+        sum += weight * libm::acos(cosine.clamp(-1.0, 1.0));
+        all += weight;
+    }
+    if all > 0.0 { sum / all } else { 0.0 }
+}
+
+/// A triangle's first edge, normal and the third direction, and twice its area; `None` for one without.
+fn frame(corners: [Vec3; 3]) -> Option<(DMat3, f64)> {
+    let [a, b, c] = corners.map(|x| x.as_dvec3());
+    let across = (b - a).cross(c - a);
+    let (edge, normal) = ((b - a).try_normalize()?, across.try_normalize()?);
+    Some((DMat3::from_cols(edge, normal, edge.cross(normal)), across.length_squared().sqrt()))
 }
 
 #[cfg(test)]
@@ -46,11 +60,11 @@ mod tests {
             let size = zoo::Size { triangles: Some(2_000) };
             let mesh = zoo::build(name, &size, &Run::default()).unwrap().meshes.swap_remove(0);
             let morph = mesh.morphs.iter().find(|m| m.name == target).unwrap();
-            let degrees = turn(&mesh.positions, &morph.positions).to_degrees();
-            let found = suggested(&mesh.positions, &morph.positions);
+            let degrees = turn(&mesh.triangles, &mesh.positions, &morph.positions).to_degrees();
+            let found = suggested(&mesh.triangles, &mesh.positions, &morph.positions);
             assert_eq!(found, wanted, "{name} {target}: {degrees:.0}°");
         }
-        assert_eq!(suggested(&[], &[]), Mode::Rotations);
-        assert_eq!(suggested(&[Vec3::X], &[Vec3::ZERO]), Mode::Rotations);
+        assert_eq!(suggested(&[], &[], &[]), Mode::Rotations);
+        assert_eq!(suggested(&[[0, 1, 2]], &[Vec3::X; 3], &[Vec3::ZERO; 3]), Mode::Rotations);
     }
 }

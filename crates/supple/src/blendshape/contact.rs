@@ -255,10 +255,17 @@ impl Interaction {
         let tolerance = solver.params.tolerance_rel_diagonal * solver.diagonal;
         // What the rounds moved lies where the body is soft.
         let mut soft: Vec<Vec<DVec3>> = Vec::new();
+        let mut factor = None;
         for round in 0..ROUNDS {
             self.lay(at, now, round);
+            // Planes change the curvature where they push: neither the constant matrix nor a factor without them knows.
+            if round == 0 && solver.is_lagging() {
+                let acting = (&now.terms[..], &self.is_held[..]);
+                factor = solver.factor_with((&now.x, &frame.lengths), acting, run);
+            }
             let problem = Problem {
                 soft: &soft,
+                lagged: factor.as_ref(),
                 is_held: &self.is_held,
                 free_piece: &self.free_piece,
                 free_pieces: 0,

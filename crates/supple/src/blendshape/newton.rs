@@ -531,3 +531,35 @@ fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
 fn add(y: &mut [DVec3], t: f64, x: &[DVec3]) {
     y.iter_mut().zip(x).for_each(|(y, x)| *y += t * *x);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::{Analysis, Matrix};
+
+    /// Two springs in a line, compressed: next to the line steps grow by a fifth each, which would take 74 of them.
+    #[test]
+    fn saddles_are_left() {
+        let network = Network::new(3, vec![[0, 1], [1, 2]], vec![1.0; 2]);
+        let numbers = [(0, 0, 1.0), (1, 1, 2.0), (2, 2, 1.0)].map(crate::sparse::Entry::from);
+        let matrix = Matrix::new(3, &numbers).unwrap();
+        let factor = Analysis::new(&matrix, &[0, 1, 2]).unwrap().factorise(&matrix).unwrap();
+        let problem = Problem {
+            network: &network,
+            lengths: &[1.2; 2],
+            is_held: &[true, false, true],
+            terms: &[],
+            preconditioner: &factor.vectors(),
+            lagged: None,
+            soft: &[],
+            free_piece: &[u32::MAX; 3],
+            free_pieces: 0,
+            tolerance: 1e-4,
+            limits: Limits { newton: 60, gradients: 400, look_at: FAR },
+        };
+        let mut x = [-DVec3::X, 1e-6 * DVec3::Y, DVec3::X];
+        let outcome = problem.minimise(&mut x, &Run::default()).unwrap();
+        assert!(outcome.is_proved && outcome.newton < 40, "{outcome:?}");
+        assert!((x[1] - 0.44_f64.sqrt() * DVec3::Y).length() < 1e-3, "{}", x[1]);
+    }
+}

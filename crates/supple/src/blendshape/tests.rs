@@ -302,13 +302,13 @@ fn held_vertices_stay_and_the_rest_follows() {
     }
 }
 
-/// A sheet with an arch of a height across it.
-fn sheet(height: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+#[test]
+fn an_open_sheet_gets_an_inner_layer_and_bends() {
     let (nx, ny) = (30_u32, 10_u32);
     let at = |x: u32, y: u32| {
         Vec3::new(
             LENGTH * (x as f32 / nx as f32 - 0.5),
-            height * ((y as f32 - 5.0) * 0.3).cos(),
+            0.3 * ((y as f32 - 5.0) * 0.3).cos(),
             2.0 * y as f32 / ny as f32 - 1.0,
         )
     };
@@ -320,12 +320,8 @@ fn sheet(height: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
             [name(x + 1, y), name(x, y + 1), name(x + 1, y + 1)],
         ]
     };
-    (base, (0..nx).flat_map(|x| (0..ny).flat_map(move |y| cell(x, y))).collect())
-}
-
-#[test]
-fn an_open_sheet_gets_an_inner_layer_and_bends() {
-    let (base, triangles) = sheet(0.3);
+    let triangles: Vec<[u32; 3]> =
+        (0..nx).flat_map(|x| (0..ny).flat_map(move |y| cell(x, y))).collect();
     let target = bent(&base, 150.0);
     let shapes = Shapes::of_surface(&triangles, &base, vec![&target]);
     let solver = Solver::new(&shapes, &Params::default(), &Run::default()).unwrap();
@@ -334,21 +330,6 @@ fn an_open_sheet_gets_an_inner_layer_and_bends() {
     assert!(half.report.is_proved, "{:?}", half.report);
     let from_ideal = away(&half.positions, &bent(&base, 75.0));
     assert!(from_ideal < 2e-3, "{from_ideal}");
-}
-
-/// A flat sheet half way to an arch and to the same turned over: its lengths are those of a lower arch, and flat it lies on a
-/// saddle.
-#[test]
-fn a_sheet_that_buckles_leaves_its_saddle() {
-    let (base, triangles) = sheet(0.0);
-    let targets = [0.6, -0.6].map(|height| sheet(height).0);
-    let shapes = Shapes::of_surface(&triangles, &base, targets.iter().map(Vec::as_slice).collect());
-    let solver = Solver::new(&shapes, &Params::default(), &Run::default()).unwrap();
-    let blend = solver.solve(&[0.5, 0.5], &mut History::default(), &Run::default()).unwrap();
-    assert!(blend.report.is_proved && blend.report.newton_steps < 30, "{:?}", blend.report);
-    let [low, high] = [f32::min, f32::max].map(|f| blend.positions.iter().map(|p| p.y).reduce(f));
-    let height = high.unwrap() - low.unwrap();
-    assert!(height > 0.2, "{height} {:?}", blend.report);
 }
 
 #[test]

@@ -335,11 +335,13 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
 /// The mode for the morph target that goes farthest.
 fn blend_mode(asset: &Asset) -> Mode {
     let placed = asset.nodes.iter().filter_map(|n| asset.meshes.get(n.mesh? as usize));
-    let targets = placed.flat_map(|m| m.morphs.iter().map(|t| (&m.positions, &t.positions)));
+    let targets = placed.flat_map(|m| m.morphs.iter().map(move |t| (m, &t.positions)));
     let longest = |ways: &[Vec3]| ways.iter().map(|w| w.length_squared()).fold(0.0, f32::max);
     targets
         .max_by(|a, b| longest(a.1).total_cmp(&longest(b.1)))
-        .map_or(Mode::Springs, |(base, ways)| blendshape::suggested(base, ways))
+        .map_or(Mode::Springs, |(mesh, ways)| {
+            blendshape::suggested(&mesh.triangles, &mesh.positions, ways)
+        })
 }
 
 /// Triangles times poses up to which a starter keeps the volume of skinning: beyond, it takes minutes.
