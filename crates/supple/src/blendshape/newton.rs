@@ -559,7 +559,8 @@ mod tests {
         };
         let mut x = [-DVec3::X, 1e-6 * DVec3::Y, DVec3::X];
         let outcome = problem.minimise(&mut x, &Run::default()).unwrap();
-        assert!(outcome.is_proved && outcome.newton < 40, "{outcome:?}");
-        assert!((x[1] - 0.44_f64.sqrt() * DVec3::Y).length() < 1e-3, "{}", x[1]);
+        // About the line it may turn freely, so that no step is proved to be the last.
+        assert!(outcome.energy < 1e-9 && outcome.newton < 40, "{outcome:?}");
+        assert!((x[1].length() - 0.44_f64.sqrt()).abs() < 1e-3, "{}", x[1]);
     }
 }
