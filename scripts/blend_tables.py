@@ -34,9 +34,7 @@ def zoo_pairs(supple, folder):
         ("camel", 6000, "0,0,1"),
     ]:
         base = folder / f"{name}.obj"
-        told = run(supple, "zoo", name, "--triangles", str(triangles), "-o", str(base))
-        if isinstance(told, str):
-            continue
+        subprocess.run([supple, "zoo", name, "--triangles", str(triangles), "-o", str(base)], check=True, capture_output=True)
         target = folder / f"{name}-bent.obj"
         bend(base, target)
         yield f"zoo {name}, bent 110°", base, target
@@ -184,21 +182,24 @@ def faces(supple, data, folder):
     jobs = []
     human = shapes / "makehuman"
     for target in sorted((human / "expression/units/caucasian").glob("*.target")):
-        jobs.append((target.stem, human / "base.obj", target))
-    for name in ["jawOpen", "mouthSmile_L"]:
-        jobs.append((f"ICT {name}", shapes / "ict_face/generic_neutral_mesh.obj", shapes / f"ict_face/{name}.obj"))
+        jobs.append((target.stem, human / "base.obj", [target]))
+    for names in [["jawOpen"], ["mouthSmile_L"], ["jawOpen", "mouthSmile_L"]]:
+        targets = [shapes / f"ict_face/{name}.obj" for name in names]
+        jobs.append(("ICT " + " + ".join(names), shapes / "ict_face/generic_neutral_mesh.obj", targets))
     print("| expression | turns by | edges: springs / rotations / linear | place: springs / rotations / linear | Newton steps |")
     print("|---|---|---|---|---|")
     better = {"edges": 0, "place": 0}
     sums = [[0.0] * 3, [0.0] * 3]
-    for name, base, target in jobs:
+    for name, base, targets in jobs:
+        weights = ",".join(["0.5"] * len(targets))
         rest = vertices(base)
         diagonal = math.dist([min(p[k] for p in rest) for k in range(3)], [max(p[k] for p in rest) for k in range(3)])
         out, edges, steps = {}, {}, 0
         for mode in ["springs", "rotations", "linear"]:
             path = folder / f"{mode}.obj"
             told = run(
-                supple, "blend", str(base), str(target), "--weights", "0.5,0.5", "--hold", "agree", "--mode", mode, "-o", str(path)
+                supple, "blend", str(base), *map(str, targets), "--additive", "--weights", weights, "--hold", "agree", "--mode", mode,
+                "-o", str(path),
             )
             if isinstance(told, str):
                 print(f"| {name} | {told} | | | |")

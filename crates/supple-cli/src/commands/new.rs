@@ -97,7 +97,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("cannot write {}", scene_file.display()))?;
     shell.say(format!("{} written; play it with:", scene_file.display()));
     let outside = if Path::new(&name).is_absolute() { " --allow-outside" } else { "" };
-    shell.say(format!("  supple bake {} -o out{outside}", scene_file.display()));
+    let quote = if scene_file.to_string_lossy().contains(' ') { "\"" } else { "" };
+    shell.say(format!("  supple bake {quote}{}{quote} -o out{outside}", scene_file.display()));
     if shell.options().json {
         shell.print_json(&serde_json::json!({ "scene": scene_file }))?;
     }

@@ -105,6 +105,9 @@ impl World<'_> {
 pub struct Touch {
     x: Vec<DVec3>,
     terms: Vec<Term>,
+    /// How far planes and hands moved each node off the free blend; none where nothing acted.
+    #[serde(default)]
+    moved: Vec<DVec3>,
     /// Whether an obstacle that moved pushed it here, and touches it still.
     #[serde(default)]
     is_driven: bool,
@@ -120,7 +123,7 @@ impl Touch {
     /// Bytes it holds.
     #[must_use]
     pub fn size(&self) -> usize {
-        24 * self.x.len() + 80 * self.terms.len()
+        24 * (self.x.len() + self.moved.len()) + 80 * self.terms.len()
     }
 }
 
@@ -209,11 +212,15 @@ impl Interaction {
         if world.response == Response::Stick {
             now.terms.clear();
         }
-        // A still obstacle is met from the free blend, so that the way there does not matter; one that moves drives the
-        // last shape before it.
+        // A still obstacle is met from the free blend, moved on as the last one was; one that moves drives the last shape
+        // before it.
         if moves && fits {
             now.x.clone_from(&touch.x);
             now.hold(&self.is_held, &x);
+        } else if touch.moved.len() == x.len() && world.response == Response::Slide {
+            now.x.iter_mut().zip(&touch.moved).for_each(|(x, moved)| *x += *moved);
+            now.hold(&self.is_held, &x);
+            now.press(world);
         }
         if fits {
             now.from.clone_from(&touch.x);
@@ -229,7 +236,8 @@ impl Interaction {
         (report.beyond, report.bent_off) = (blend.report.beyond, frame.bent_off);
         report.inverted_tets = solver.body.inverted(&now.x);
         let positions = solver.surface(&now.x);
-        *touch = Touch { x: now.x, terms: now.terms, is_driven: false };
+        let moved = now.x.iter().zip(&x).map(|(now, free)| *now - *free).collect();
+        *touch = Touch { x: now.x, terms: now.terms, moved, is_driven: false };
         report.contacts = touch.contacts();
         touch.is_driven = moves && report.contacts > 0;
         Ok(Blend { positions, report })
@@ -247,10 +255,17 @@ impl Interaction {
         let tolerance = solver.params.tolerance_rel_diagonal * solver.diagonal;
         // What the rounds moved lies where the body is soft.
         let mut soft: Vec<Vec<DVec3>> = Vec::new();
+        let mut factor = None;
         for round in 0..ROUNDS {
             self.lay(at, now, round);
+            // Planes change the curvature where they push: neither the constant matrix nor a factor without them knows.
+            if round == 0 && solver.is_lagging() {
+                let acting = (&now.terms[..], &self.is_held[..]);
+                factor = solver.factor_with((&now.x, &frame.lengths), acting, run);
+            }
             let problem = Problem {
                 soft: &soft,
+                lagged: factor.as_ref(),
                 is_held: &self.is_held,
                 free_piece: &self.free_piece,
                 free_pieces: 0,
@@ -424,6 +439,19 @@ struct State {
 }
 
 impl State {
+    /// Puts nodes that planes push onto their obstacle, where the push is what it was.
+    fn press(&mut self, world: &World<'_>) {
+        for term in &self.terms {
+            let Term::Plane { node, force, .. } = *term else { continue };
+            let x = &mut self.x[node as usize];
+            let probes = world.obstacles.iter().filter_map(|o| o.probe(*x, 1.0));
+            let nearest = probes.min_by(|a, b| a.distance.total_cmp(&b.distance));
+            if let (Some(probe), true) = (nearest, force > 0.0) {
+                *x -= probe.distance * probe.normal;
+            }
+        }
+    }
+
     /// Puts held nodes where they belong.
     fn hold(&mut self, is_held: &[bool], x: &[DVec3]) {
         for ((to, from), held) in self.x.iter_mut().zip(x).zip(is_held) {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prepare::Solver;
 use super::rigid::outer;
+use super::terms::Term;
 use super::weights;
 use crate::Run;
 use crate::sparse::{BlockFactor, Blocks};
@@ -31,6 +32,9 @@ const MOST_ENTRIES: usize = 16_000_000;
 
 /// Added to the diagonal, in parts of it: single precision must not lose definiteness.
 const SLACK: f64 = 1e-8;
+
+/// How much stiffer nodes are that hold a body as long as it is touched.
+const HELD: f64 = 1e4;
 
 /// Factors that are kept at hand.
 const KEPT: usize = 2;
@@ -85,28 +89,55 @@ impl Solver {
     }
 
     fn factorised(&self, taken: &Taken, run: &Run<'_>) -> Option<BlockFactor> {
+        let x: Vec<DVec3> = taken.at.iter().map(|p| p.as_dvec3()).collect();
+        let (lengths, _) = self.lengths(&weights::of_shapes(&taken.weights, &self.combinations));
+        // One thread: the others have a solve to do.
+        let alone = Run { threads: None, ..*run };
+        let pinned = |diagonal: &mut [DMat3]| self.pins.iter().for_each(|p| pin(diagonal, p, &x));
+        self.factor_of((&x, &lengths), pinned, &alone)
+    }
+
+    /// The factor of the curvature at a place, with what acts on single nodes, and more nodes held than by the solver.
+    pub(super) fn factor_with(
+        &self,
+        (x, lengths): (&[DVec3], &[f64]),
+        (terms, is_held): (&[Term], &[bool]),
+        run: &Run<'_>,
+    ) -> Option<BlockFactor> {
+        let acted_on = |diagonal: &mut [DMat3]| {
+            terms.iter().for_each(|t| diagonal[t.node()] += t.derivatives(x).1);
+            let held = diagonal.iter_mut().zip(is_held).zip(&self.is_held);
+            held.filter(|((_, held), own)| **held && !**own).for_each(|((d, _), _)| *d *= HELD);
+        };
+        self.factor_of((x, lengths), acted_on, run)
+    }
+
+    /// The factor of the curvature with its diagonal changed; of the clamped one if rounding leaves it indefinite.
+    fn factor_of(
+        &self,
+        (x, lengths): (&[DVec3], &[f64]),
+        change: impl Fn(&mut [DMat3]),
+        run: &Run<'_>,
+    ) -> Option<BlockFactor> {
         let network = &self.body.network;
         let blocks = self.factors.blocks.get_or_init(|| {
             Blocks::new(network.ends(), &self.is_held, &self.order)
                 .ok()
                 .filter(|b| b.factor_entries() <= MOST_ENTRIES)
         });
-        let x: Vec<DVec3> = taken.at.iter().map(|p| p.as_dvec3()).collect();
-        let (lengths, _) = self.lengths(&weights::of_shapes(&taken.weights, &self.combinations));
         let (mut slope, mut tangent) = (Vec::new(), Tangent::default());
-        // One thread: the others have a solve to do.
-        let alone = Run { threads: None, ..*run };
-        network.slope(&x, &lengths, &mut slope, &mut tangent, &alone);
+        network.slope(x, lengths, &mut slope, &mut tangent, run);
         [Curvature::True, Curvature::Clamped].into_iter().find_map(|which| {
-            let diagonal = self.diagonal_blocks(&tangent, which, &x);
+            let mut diagonal = self.diagonal_blocks(&tangent, which, x.len());
+            change(&mut diagonal);
             let block = |s: usize| tangent.block(s, which);
             blocks.as_ref()?.factorise(network.ends(), &diagonal, block).ok()
         })
     }
 
-    /// The curvature's own blocks, with pins.
-    fn diagonal_blocks(&self, tangent: &Tangent, which: Curvature, x: &[DVec3]) -> Vec<DMat3> {
-        let mut diagonal = vec![DMat3::ZERO; x.len()];
+    /// The curvature's own blocks.
+    fn diagonal_blocks(&self, tangent: &Tangent, which: Curvature, nodes: usize) -> Vec<DMat3> {
+        let mut diagonal = vec![DMat3::ZERO; nodes];
         for (s, ends) in self.body.network.ends().iter().enumerate() {
             let block = tangent.block(s, which);
             ends.iter().for_each(|&i| diagonal[i as usize] += block);
@@ -118,9 +149,6 @@ impl Solver {
                 let [a, b, c] = [own.x_axis.x, own.y_axis.y, own.z_axis.z];
                 *own += DMat3::from_diagonal(DVec3::splat(SLACK * (a + b + c)));
             }
-        }
-        for pins in &self.pins {
-            pin(&mut diagonal, pins, x);
         }
         diagonal
     }

@@ -60,6 +60,7 @@
 mod anchor;
 mod body;
 mod carry;
+mod choice;
 pub mod contact;
 #[cfg(test)]
 mod contact_tests;
@@ -85,6 +86,7 @@ use crate::mesh::TetMesh;
 use crate::run::Cancelled;
 pub use anchor::Anchor;
 pub use body::Counts;
+pub use choice::suggested;
 pub use prepare::Solver;
 pub use solve::{Blend, History, Report, Start};
 pub use weights::additive;

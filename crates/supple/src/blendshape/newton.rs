@@ -6,6 +6,9 @@
 //! matrix of the springs, or by the curvature of some blends ago ([`lagged`](super::lagged)). Where the curvature is negative
 //! along a direction, the clamped one takes its place for this step. The energy falls at each accepted step.
 //!
+//! Compressed sheets buckle: the way to their equilibrium leads past saddles, where slopes vanish and steps along them are tiny.
+//! There the direction of negative curvature is followed for as long as the energy falls.
+//!
 //! Thin bodies have soft modes whose curvature no preconditioner of another blend knows. What the last solves had to
 //! correct lies along them: these directions are solved for exactly and kept out of the gradients (deflation).
 //!
@@ -40,6 +43,12 @@ const SAME: f64 = 1e-13;
 
 /// A soft direction that keeps less of its curvature than this beside the others is one of them.
 const DEPENDENT: f64 = 1e-3;
+
+/// Newton steps shorter than this, in tolerances, where the curvature is negative along a direction are next to a saddle.
+const SADDLE: f64 = 1.0;
+
+/// Doublings of a way off a saddle.
+const LEAVINGS: usize = 8;
 
 /// Steps of a solve that are tried as soft directions of the next.
 const TAKEN: usize = 3;
@@ -105,7 +114,7 @@ fn shown(by: By<'_>, relative: f64) -> f64 {
 
 /// Memory that is used again.
 #[derive(Default)]
-struct Work {
+pub(super) struct Work {
     slope: Vec<DVec3>,
     tangent: Tangent,
     product: Vec<DVec3>,
@@ -126,6 +135,12 @@ struct Soft {
 }
 
 impl Work {
+    /// Remembers a step.
+    fn take(&mut self, step: Vec<DVec3>) {
+        self.taken.insert(0, step);
+        self.taken.truncate(TAKEN);
+    }
+
     /// Takes the soft directions out of the direction, in the sense of the curvature.
     fn keep_out(&mut self) {
         for soft in &self.basis {
@@ -141,7 +156,8 @@ struct Direction {
     longest: f64,
     relative: f64,
     iterations: usize,
-    is_negative: bool,
+    /// A direction along which the curvature is negative and the energy falls.
+    falling: Option<Vec<DVec3>>,
     /// The tolerance is met by the step, made longer by what may not be shown yet.
     is_end: bool,
 }
@@ -149,36 +165,54 @@ struct Direction {
 impl Problem<'_> {
     /// Moves `x` to an equilibrium near it.
     pub(super) fn minimise(&self, x: &mut [DVec3], run: &Run<'_>) -> Result<Outcome, Cancelled> {
-        let mut work = Work::default();
+        self.go_on(x, (Outcome::default(), &mut Work::default()), run)
+    }
+
+    /// Goes on from where an earlier call stopped, for as many Newton steps more as the limits allow.
+    pub(super) fn go_on(
+        &self,
+        x: &mut [DVec3],
+        (mut outcome, work): (Outcome, &mut Work),
+        run: &Run<'_>,
+    ) -> Result<Outcome, Cancelled> {
         let mut by = self.lagged.map_or(By::Constant(self.preconditioner), By::Lagged);
-        let mut outcome =
-            Outcome { energy: self.energy(x, run), step: f64::INFINITY, ..Outcome::default() };
-        while outcome.newton < self.limits.newton {
+        (outcome.energy, outcome.step) = (self.energy(x, run), f64::INFINITY);
+        let last = outcome.newton + self.limits.newton;
+        while outcome.newton < last {
             run.check()?;
-            self.differentiate(x, &mut work, run);
-            let mut found = self.gradients(x, &mut work, (Curvature::True, by), run);
+            self.differentiate(x, work, run);
+            let mut found = self.gradients(x, work, (Curvature::True, by), run);
             outcome.gradients += found.iterations;
             if matches!(by, By::Lagged(_)) && found.iterations >= LAGGED_ITERATIONS {
                 (by, outcome.is_stale) = (By::Constant(self.preconditioner), true);
             }
-            let mut is_true = true;
-            if found.is_negative && found.relative > FAR {
-                by = By::Constant(self.preconditioner);
-                found = self.gradients(x, &mut work, (Curvature::Clamped, by), run);
+            let falling = found.falling.take();
+            let is_true = falling.is_none() || found.relative <= FAR;
+            if !is_true {
+                found = self.gradients(x, work, (Curvature::Clamped, by), run);
                 outcome.gradients += found.iterations;
                 outcome.clamped += 1;
-                is_true = false;
             }
             outcome.newton += 1;
             outcome.step = found.longest;
-            let (size, energy) = self.search(x, &work.slope, &found.step, outcome.energy, run);
-            let is_end = is_true && found.is_end;
+            let (mut size, energy) = self.search(x, &work.slope, &found.step, outcome.energy, run);
+            let is_end = falling.is_none() && found.is_end;
             // Nothing lower along a direction of descent: rounding, or a saddle that cannot be left this way.
             if size > 0.0 {
-                x.iter_mut().zip(&found.step).for_each(|(x, p)| *x += size * *p);
+                add(x, size, &found.step);
                 outcome.energy = energy;
-                work.taken.insert(0, found.step);
-                work.taken.truncate(TAKEN);
+                work.take(found.step);
+            }
+            if let Some(falling) = falling
+                && outcome.step <= SADDLE * self.tolerance
+            {
+                let (way, energy) = self.leave(x, &falling, outcome.energy, run);
+                if way > 0.0 {
+                    add(x, way, &falling);
+                    outcome.energy = energy;
+                    work.take(falling.iter().map(|p| way * *p).collect());
+                    size = 1.0;
+                }
             }
             if is_end || size == 0.0 {
                 outcome.is_proved = is_end;
@@ -186,6 +220,42 @@ impl Problem<'_> {
             }
         }
         Ok(outcome)
+    }
+
+    /// How far to go along a direction of negative curvature, and the energy there. Steps that follow the slope leave a saddle by a
+    /// constant factor each, dozens of them; the energy tells how far it falls.
+    fn leave(&self, x: &[DVec3], falling: &[DVec3], before: f64, run: &Run<'_>) -> (f64, f64) {
+        let longest = self.longest(x, falling);
+        if longest.is_nan() || longest <= 0.0 {
+            return (0.0, before);
+        }
+        let mut moved = Vec::with_capacity(x.len());
+        let mut energy_at = |way: f64| {
+            moved.clear();
+            moved.extend(x.iter().zip(falling).map(|(x, p)| *x + way * *p));
+            self.energy(&moved, run)
+        };
+        let mut best = (0.0, before);
+        let mut way = SADDLE * self.tolerance / longest;
+        let first = energy_at(way);
+        let grows = first < before;
+        if grows {
+            best = (way, first);
+        }
+        for _ in 0..LEAVINGS {
+            way *= if grows { 2.0 } else { 0.25 };
+            let energy = energy_at(way);
+            // NaN is not lower.
+            if energy < best.1 {
+                best = (way, energy);
+            } else if grows {
+                break;
+            }
+            if !grows && best.0 > 0.0 {
+                break;
+            }
+        }
+        best
     }
 
     pub(super) fn energy(&self, x: &[DVec3], run: &Run<'_>) -> f64 {
@@ -264,7 +334,7 @@ impl Problem<'_> {
             longest: 0.0,
             relative: 1.0,
             iterations: 0,
-            is_negative: false,
+            falling: None,
             is_end: false,
         };
         work.residual.clear();
@@ -296,7 +366,7 @@ impl Problem<'_> {
             let curvature = dot(&work.direction, &work.product);
             found.iterations += 1;
             if curvature.is_nan() || curvature <= 0.0 {
-                found.is_negative = true;
+                found.falling = Some(work.direction.clone());
                 if found.iterations == 1 {
                     found.step.copy_from_slice(&work.direction);
                 }
@@ -460,4 +530,37 @@ fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
 /// `y += t x`.
 fn add(y: &mut [DVec3], t: f64, x: &[DVec3]) {
     y.iter_mut().zip(x).for_each(|(y, x)| *y += t * *x);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::{Analysis, Matrix};
+
+    /// Two springs in a line, compressed: next to the line steps grow by a fifth each, which would take 74 of them.
+    #[test]
+    fn saddles_are_left() {
+        let network = Network::new(3, vec![[0, 1], [1, 2]], vec![1.0; 2]);
+        let numbers = [(0, 0, 1.0), (1, 1, 2.0), (2, 2, 1.0)].map(crate::sparse::Entry::from);
+        let matrix = Matrix::new(3, &numbers).unwrap();
+        let factor = Analysis::new(&matrix, &[0, 1, 2]).unwrap().factorise(&matrix).unwrap();
+        let problem = Problem {
+            network: &network,
+            lengths: &[1.2; 2],
+            is_held: &[true, false, true],
+            terms: &[],
+            preconditioner: &factor.vectors(),
+            lagged: None,
+            soft: &[],
+            free_piece: &[u32::MAX; 3],
+            free_pieces: 0,
+            tolerance: 1e-4,
+            limits: Limits { newton: 60, gradients: 400, look_at: FAR },
+        };
+        let mut x = [-DVec3::X, 1e-6 * DVec3::Y, DVec3::X];
+        let outcome = problem.minimise(&mut x, &Run::default()).unwrap();
+        // About the line it may turn freely, so that no step is proved to be the last.
+        assert!(outcome.energy < 1e-9 && outcome.newton < 40, "{outcome:?}");
+        assert!((x[1].length() - 0.44_f64.sqrt()).abs() < 1e-3, "{}", x[1]);
+    }
 }

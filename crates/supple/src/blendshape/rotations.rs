@@ -100,6 +100,40 @@ pub(super) fn blended_turns(nodes: usize, targets: &[Weighed<'_>], run: &Run<'_>
     run.map(nodes, |i| rotation(targets.iter().map(|t| t.weight * t.omega[i]).sum()))
 }
 
+/// Angle beyond which two blends of rotations are two ways to turn, in radians.
+const ANOTHER_WAY: f64 = 0.5;
+
+/// The same seen from the heaviest target, each other one and the base the shorter way from there; `None` where that makes no
+/// difference. Seen from the base, two targets that turn by about 180° may have gone there by different ways, and a blend
+/// of them would turn back.
+pub(super) fn turns_from_heaviest(
+    nodes: usize,
+    targets: &[Weighed<'_>],
+    turns: &[DMat3],
+    run: &Run<'_>,
+) -> Option<Vec<DMat3>> {
+    let heavier = |a: &usize, b: &usize| {
+        targets[*a].weight.abs().total_cmp(&targets[*b].weight.abs()).then(b.cmp(a))
+    };
+    let first = (0..targets.len()).max_by(heavier).filter(|_| targets.len() > 1)?;
+    let base = 1.0 - targets.iter().map(|t| t.weight).sum::<f64>();
+    let others = run.map(nodes, |i| {
+        let from = DQuat::from_scaled_axis(targets[first].omega[i]);
+        let way = |to: DQuat| rotation_vector(from.inverse() * to);
+        let mut sum = base * way(DQuat::IDENTITY);
+        for (_, t) in targets.iter().enumerate().filter(|(t, _)| *t != first) {
+            sum += t.weight * way(DQuat::from_scaled_axis(t.omega[i]));
+        }
+        DMat3::from_quat(from * DQuat::from_scaled_axis(sum))
+    });
+    // The trace of a rotation is 1 + 2 cos of its angle.
+    let least = 1.0 + 2.0 * libm::cos(ANOTHER_WAY);
+    let trace = |a: &DMat3, b: &DMat3| {
+        a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
+    };
+    others.iter().zip(turns).any(|(a, b)| trace(a, b) < least).then_some(others)
+}
+
 /// What the differences along springs should be: `Σ k d` at every node.
 pub(super) fn wanted(
     network: &Network,
@@ -166,6 +200,25 @@ mod tests {
                 omega[4 * k as usize]
             );
         }
+    }
+
+    /// Turned by 170° and by 190°, the way of which is taken for −170°: half way between them it is 180°, not 0°.
+    #[test]
+    fn targets_on_both_sides_of_half_a_turn_are_blended_the_shorter_way() {
+        let omega = [170.0_f64, -170.0].map(|a| vec![a.to_radians() * DVec3::Z]);
+        let at = [DVec3::ZERO];
+        let weighed = omega.each_ref().map(|omega| Weighed {
+            weight: 0.5,
+            positions: &at,
+            omega: &omega[..],
+        });
+        let run = Run::default();
+        let turns = blended_turns(1, &weighed, &run);
+        assert!((turns[0] * DVec3::X - DVec3::X).length() < 1e-9);
+        let other = turns_from_heaviest(1, &weighed, &turns, &run).unwrap();
+        assert!((other[0] * DVec3::X + DVec3::X).length() < 1e-9, "{}", other[0]);
+        let [near, _] = weighed;
+        assert!(turns_from_heaviest(1, &[near], &turns, &run).is_none());
     }
 
     #[test]

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::anchor::Motion;
 use super::lagged::{AGE, Taken};
-use super::newton::{FAR, Limits, Outcome, Problem, scale_of};
+use super::newton::{FAR, Limits, Outcome, Problem, Work, scale_of};
 use super::prepare::Solver;
 use super::rigid::Rigid;
-use super::rotations::{Weighed, blended_turns, rotation, wanted};
+use super::rotations::{Weighed, blended_turns, rotation, turns_from_heaviest, wanted};
 use super::{Error, Mode, weights};
 use crate::Run;
 
@@ -267,16 +267,36 @@ impl Solver {
             .filter(|(w, _)| **w != 0.0)
             .map(|(&weight, t)| Weighed { weight, positions: &t.positions, omega: &t.omega })
             .collect();
+        let (network, nodes) = (&self.body.network, self.body.base.len());
+        let turns = blended_turns(nodes, &weighed, run);
+        let predicted = self.predicted(&shares, &weighed, (&turns, &lengths), run);
+        // Where rotations can be blended by two ways, the springs know which is meant.
+        if let Some(other) = turns_from_heaviest(nodes, &weighed, &turns, run) {
+            let also = self.predicted(&shares, &weighed, (&other, &lengths), run);
+            if network.energy(&also, &lengths, run) < network.energy(&predicted, &lengths, run) {
+                return Frame { shares, lengths, turns: other, predicted: also, bent_off };
+            }
+        }
+        Frame { shares, lengths, turns, predicted, bent_off }
+    }
+
+    /// Positions whose differences come nearest to turned ones of blended length.
+    fn predicted(
+        &self,
+        shares: &[f64],
+        weighed: &[Weighed<'_>],
+        (turns, lengths): (&[DMat3], &[f64]),
+        run: &Run<'_>,
+    ) -> Vec<DVec3> {
         let (network, base) = (&self.body.network, &self.body.base);
-        let turns = blended_turns(base.len(), &weighed, run);
-        let wanted = wanted(network, base, &weighed, &turns, &lengths, run);
+        let wanted = wanted(network, base, weighed, turns, lengths, run);
         let mut x: Vec<DVec3> = (0..base.len())
             .map(|i| {
                 base[i]
                     + weighed.iter().map(|t| t.weight * (t.positions[i] - base[i])).sum::<DVec3>()
             })
             .collect();
-        self.move_anchors(&shares, &mut x);
+        self.move_anchors(shares, &mut x);
         // The second round takes away what single precision left.
         let (mut lanes, mut step) = (Vec::new(), Vec::new());
         for _ in 0..2 {
@@ -297,7 +317,7 @@ impl Solver {
             let moves = x.iter_mut().zip(&step).zip(&self.is_held).filter(|(_, held)| !**held);
             moves.for_each(|((x, p), _)| *x += *p);
         }
-        Frame { shares, lengths, turns, predicted: x, bent_off }
+        x
     }
 
     /// The blended motion of an anchor.
@@ -361,11 +381,17 @@ impl Solver {
         let soft = soft_directions(frame, history);
         problem.soft = &soft;
         let next = (start == Start::History).then(|| self.next_taken(history)).flatten();
-        let (outcome, _) = run.join(
-            || problem.minimise(&mut x, run),
-            || next.as_ref().map(|taken| self.lagged(taken, run)),
-        );
-        let outcome = outcome?;
+        let outcome = if start == Start::Predictor && self.is_lagging() {
+            let (outcome, taken) = self.from_afar(&problem, weights, &mut x, run)?;
+            history.lagged = taken;
+            outcome
+        } else {
+            let (outcome, _) = run.join(
+                || problem.minimise(&mut x, run),
+                || next.as_ref().map(|taken| self.lagged(taken, run)),
+            );
+            outcome?
+        };
         if start == Start::History {
             correct(frame, (&begun[..], &x[..]), history);
         }
@@ -378,6 +404,34 @@ impl Solver {
             (next, _) => next,
         };
         Ok((x, self.report(start, &outcome)))
+    }
+
+    /// From the prediction alone: after a step that the constant matrix does well, the curvature is factorised beside the next.
+    fn from_afar(
+        &self,
+        problem: &Problem<'_>,
+        weights: &[f64],
+        x: &mut [DVec3],
+        run: &Run<'_>,
+    ) -> Result<(Outcome, Option<Taken>), Error> {
+        let mut work = Work::default();
+        let one = Problem { limits: Limits { newton: 1, ..problem.limits }, ..*problem };
+        let first = one.go_on(x, (Outcome::default(), &mut work), run)?;
+        if first.is_proved {
+            return Ok((first, None));
+        }
+        let at = x.iter().map(|x| x.as_vec3()).collect();
+        let taken = Taken { weights: weights.to_vec(), at, age: 0 };
+        let (second, lagged) =
+            run.join(|| one.go_on(x, (first, &mut work), run), || self.lagged(&taken, run));
+        let second = second?;
+        if second.is_proved {
+            return Ok((second, Some(taken)));
+        }
+        let newton = problem.limits.newton.saturating_sub(second.newton);
+        let limits = Limits { newton, ..problem.limits };
+        let rest = Problem { lagged: lagged.as_deref(), limits, ..*problem };
+        Ok((rest.go_on(x, (second, &mut work), run)?, Some(taken)))
     }
 
     /// The prediction, or what the last solves make of it, whichever has the lower energy.

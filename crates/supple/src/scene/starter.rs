@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use std::mem;
 use std::path::Path;
 
+use glam::Vec3;
+
+use crate::blendshape::{self, Mode};
 use crate::mesh::measure::Bounds;
 use crate::rig::asset::Material;
 use crate::rig::{Body, Clip, Skinning, Track};
@@ -305,7 +308,13 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     )?;
     writeln!(
         text,
-        "mode = \"springs\"            # or \"rotations\": faster, nearer to straight lines"
+        "{}",
+        match blend_mode(asset) {
+            Mode::Springs =>
+                "mode = \"springs\"            # its targets turn; or \"rotations\": faster, nearer to straight lines",
+            Mode::Rotations =>
+                "mode = \"rotations\"          # its targets hardly turn; or \"springs\": keeps lengths best, slower",
+        }
     )?;
     // Weights that a clip moves are played; else a track shows the first target.
     let moves = asset.clips.first().is_some_and(|c| {
@@ -321,6 +330,18 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     writeln!(text, "{sign}[track.blend]")?;
     writeln!(text, "{sign}interpolation = \"smooth\"")?;
     writeln!(text, "{sign}keys = [[0, 0], [1, 1], [2, 0]]     # [time, value]")
+}
+
+/// The mode for the morph target that goes farthest.
+fn blend_mode(asset: &Asset) -> Mode {
+    let placed = asset.nodes.iter().filter_map(|n| asset.meshes.get(n.mesh? as usize));
+    let targets = placed.flat_map(|m| m.morphs.iter().map(move |t| (m, &t.positions)));
+    let longest = |ways: &[Vec3]| ways.iter().map(|w| w.length_squared()).fold(0.0, f32::max);
+    targets
+        .max_by(|a, b| longest(a.1).total_cmp(&longest(b.1)))
+        .map_or(Mode::Springs, |(mesh, ways)| {
+            blendshape::suggested(&mesh.triangles, &mesh.positions, ways)
+        })
 }
 
 /// Triangles times poses up to which a starter keeps the volume of skinning: beyond, it takes minutes.

@@ -271,9 +271,16 @@ impl Inputs {
 
     fn named(&self, text: &str) -> anyhow::Result<Vec<f64>> {
         let mut weights = vec![0.0; self.targets.len()];
-        for pair in text.split(',') {
+        let mut rest = text;
+        while !rest.is_empty() {
+            // Names may have commas and equal signs in them: a pair ends at the comma after its number.
+            let is_end = |at: &usize| number_at_end(&rest[..*at]).is_some();
+            let ends = rest.match_indices(',').map(|(at, _)| at);
+            let end = ends.chain([rest.len()]).find(is_end).unwrap_or(rest.len());
+            let (pair, after) = (&rest[..end], rest.get(end + 1..).unwrap_or(""));
+            rest = after;
             let (name, weight) = pair
-                .split_once('=')
+                .rsplit_once('=')
                 .ok_or_else(|| anyhow!("--weights: '{pair}' is not name=weight"))?;
             let place = self.place(name, "--weights")?;
             weights[place] = weight
@@ -283,6 +290,11 @@ impl Inputs {
         }
         Ok(weights)
     }
+}
+
+/// The number behind the last equal sign.
+fn number_at_end(pair: &str) -> Option<f64> {
+    pair.rsplit_once('=')?.1.trim().parse().ok()
 }
 
 /// Names the first difference between two shapes that must have the same vertices and faces.
