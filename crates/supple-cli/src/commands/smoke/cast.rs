@@ -9,12 +9,12 @@ use supple::dataset::{Coordinates, Grid};
 use supple::flow::Flow;
 use supple::flow::analytic::{self, Analytic};
 use supple::flow::recorded;
-use supple::flow::recording::Recording;
+use supple::flow::recording::{Recording, TimeUnit};
 use supple::mesh::measure::Bounds;
 use supple::player::{Frame, Player};
 use supple::scene::{Entry, Folder, Modifier, OpenFlows, Scene, Source, Time};
 use supple::smoke::style::Style;
-use supple::smoke::{SeedKey, SmokeParams, choose, walls};
+use supple::smoke::{SeedKey, SmokeParams, choose, land, walls};
 use supple::{Asset, Run, TriMesh};
 
 use super::{Args, Line};
@@ -55,8 +55,13 @@ pub(super) struct Cast {
     frames: u32,
     /// When the first frame is, and from one to the next.
     times: [f64; 2],
+    unit: TimeUnit,
     /// What stands in the flow.
     obstacle: Option<TriMesh>,
+    /// What lies beside it.
+    land: Option<land::Land>,
+    /// What a degree of longitude is to one of latitude; 1 where there are none.
+    narrow: f32,
     /// What each body is made with.
     params: Vec<SmokeParams>,
     files: Vec<PathBuf>,
@@ -69,6 +74,9 @@ struct Opened {
     is_flat: bool,
     /// True if it is degrees wide and metres deep.
     on_globe: bool,
+    unit: TimeUnit,
+    /// Of flows that are seen from above.
+    land: Option<land::Land>,
     /// True if what is not fluid can be shown: a mask on a grid, not the outside of a mesh, nor land on a globe.
     has_walls: bool,
     files: Vec<PathBuf>,
@@ -84,7 +92,8 @@ impl Cast {
     pub(super) fn new(args: &Args, shell: &Shell) -> anyhow::Result<Self> {
         let run = shell.quiet_run();
         let mut chosen = Vec::new();
-        let Opened { flow, formula, is_flat, on_globe, has_walls, files } = open(args, shell)?;
+        let opened = open(args, shell)?;
+        let Opened { flow, formula, is_flat, on_globe, unit, land, has_walls, files } = opened;
         let [first, last] = flow.span().unwrap_or([0.0; 2]);
         let start = args.start.unwrap_or(if args.backward { last } else { first });
         let obstacle = match &args.look.obstacle {
@@ -146,9 +155,24 @@ impl Cast {
         let axes = axes_of(&line, mean);
         let is_level = on_globe && line.iter().all(|place| place[2] == line[0][2]);
         let is_flat = (is_flat || is_level) && args.lift.is_none();
+        let land = land.map(|land| beneath(land, &line, up));
+        let narrow = if on_globe { line[0][1].to_radians().cos().max(0.05) as f32 } else { 1.0 };
         let times = [start, dt];
         let params = bodies;
-        Ok(Self { player, chosen, axes, is_flat, frames, times, obstacle, params, files })
+        Ok(Self {
+            player,
+            chosen,
+            axes,
+            is_flat,
+            frames,
+            times,
+            unit,
+            obstacle,
+            land,
+            narrow,
+            params,
+            files,
+        })
     }
 
     /// The bodies of a frame.
@@ -163,6 +187,22 @@ impl Cast {
     /// The flow's time of a frame.
     pub(super) fn time(&self, frame: u32) -> f64 {
         self.times[0] + f64::from(frame) * self.times[1]
+    }
+
+    /// That time, to be read: a date, or a number with the decimals that change from frame to frame.
+    pub(super) fn when(&self, frame: u32) -> String {
+        let decimals = (1.0 - self.times[1].abs().log10()).ceil().clamp(0.0, 9.0) as usize;
+        self.unit.say(self.time(frame), decimals)
+    }
+
+    /// Land beside the flow, and its shore.
+    pub(super) fn land(&self) -> Option<&land::Land> {
+        self.land.as_ref()
+    }
+
+    /// What a degree of longitude is to one of latitude; 1 where there are none.
+    pub(super) fn narrow(&self) -> f32 {
+        self.narrow
     }
 
     /// What was chosen, as the flags that change it.
@@ -207,9 +247,9 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
     {
         let (flow, files) = (Flow::Analytic(formula), Vec::new());
         let has_walls = formula == Analytic::Wake;
-        let (is_flat, on_globe) = (false, false);
+        let (is_flat, on_globe, land, unit) = (false, false, None, TimeUnit::default());
         let formula = Some(formula);
-        return Ok(Opened { flow, formula, is_flat, on_globe, has_walls, files });
+        return Ok(Opened { flow, formula, is_flat, on_globe, unit, land, has_walls, files });
     }
     let paths: Vec<PathBuf> = args.flow.iter().map(PathBuf::from).collect();
     let own = ["speed", "stretch", "age", "row", "born", "alpha"];
@@ -221,14 +261,17 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
         anyhow::Error::from(error).context(format!("no flow: neither a file nor one of {known}"))
     })?;
     shell.warn("flow", recording.assumed());
-    let is_flat = recorded::is_flat(recording.grid());
     let is_grid = matches!(**recording.grid(), Grid::Uniform { .. } | Grid::Rectilinear { .. });
     let on_globe = recording.coordinates() == Coordinates::Degrees;
-    let has_walls = is_grid && !is_flat && !on_globe;
+    let is_layer = recording.grid().dims().is_some_and(|[_, _, deep]| deep < 3);
+    let land = if on_globe || is_layer { land::of(&recording)? } else { None };
+    let unit = recording.time_unit().clone();
     let files =
         (0..recording.times().len()).map(|level| recording.path(level).to_owned()).collect();
     let flow = recorded::flow(recording, args.looped)?;
-    Ok(Opened { flow, formula: None, is_flat, on_globe, has_walls, files })
+    let is_flat = flow.is_flat();
+    let has_walls = is_grid && !is_flat && !on_globe;
+    Ok(Opened { flow, formula: None, is_flat, on_globe, unit, land, has_walls, files })
 }
 
 /// The surfaces of the command line: lines with a time belong to the one before.
@@ -376,6 +419,15 @@ fn play(scene: &Scene, flow: &Arc<Flow>, args: &Args, shell: &Shell) -> anyhow::
         supple::player::PlayerError::Modifier { what, .. } => anyhow::anyhow!(what),
         other => other.into(),
     })
+}
+
+/// Land a little below the lowest seed.
+fn beneath(mut land: land::Land, line: &[[f64; 3]], up: f64) -> land::Land {
+    let low = line.iter().map(|p| p[2]).fold(f64::INFINITY, f64::min) * up;
+    let wide = Bounds::of(&land.mesh.positions).map_or(0.0, |b| f64::from(b.diagonal()));
+    let z = (low - 2e-3 * wide) as f32;
+    land.mesh.positions.iter_mut().chain(land.shore.iter_mut().flatten()).for_each(|p| p.z = z);
+    land
 }
 
 fn raised(mut mesh: TriMesh, up: f32) -> TriMesh {
