@@ -135,7 +135,11 @@ impl Cast {
         let dt = match args.dt {
             Some(dt) => dt,
             None if args.style == Style::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
-            None => step_of(&flow, &line, args.rows.unwrap_or(60), mean)?,
+            None => {
+                // Ribbons are cut along their height.
+                let length = args.lift.map_or_else(|| length_of(&line), f64::abs);
+                step_of(&flow, length / (rows.max(2) - 1) as f64, mean, args.frames.is_none())?
+            }
         };
         if args.dt.is_none() {
             chosen.push(format!("--dt {dt}"));
@@ -143,6 +147,12 @@ impl Cast {
         let frames = frames_of(&flow, columns, start, dt, args.backward);
         if args.frames.is_none() {
             chosen.push(format!("--frames 0..{frames}"));
+        }
+        let way = mean.length() * dt * f64::from(frames);
+        if args.frames.is_none() && args.style == Style::Smoke && 5.0 * way < length_of(&line) {
+            let told = "the record is over before smoke has gone a fifth of the seed line's length: say its times \
+                        (--times), or go on with its last level (--frames, --dt)";
+            shell.warn("flow", &[told.to_owned()]);
         }
         let dt = if args.backward { -dt } else { dt };
         let bodies: Vec<SmokeParams> =
@@ -486,12 +496,14 @@ fn mean_velocity(flow: &Flow, line: &[[f64; 3]], t: f64, run: &Run<'_>) -> anyho
     Ok(sum / inside().count().max(1) as f64)
 }
 
+fn length_of(line: &[[f64; 3]]) -> f64 {
+    line.windows(2).map(|ends| DVec3::from(ends[0]).distance(DVec3::from(ends[1]))).sum()
+}
+
 /// The step in which the flow crosses a cell as long as it is wide; of a record, one that divides the time between
-/// levels and plays it in not too many frames.
-fn step_of(flow: &Flow, line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::Result<f64> {
-    let length: f64 =
-        line.windows(2).map(|ends| DVec3::from(ends[0]).distance(DVec3::from(ends[1]))).sum();
-    let step = length / rows.saturating_sub(1).max(1) as f64 / mean.length();
+/// levels and, if all of it is shown, plays it in neither too many nor too few frames.
+fn step_of(flow: &Flow, width: f64, mean: DVec3, is_whole: bool) -> anyhow::Result<f64> {
+    let step = width / mean.length();
     let Flow::Recorded(recorded) = flow else {
         anyhow::ensure!(
             step > 0.0 && step.is_finite(),
@@ -509,7 +521,7 @@ fn step_of(flow: &Flow, line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::
     }
     let spacing = (last - first) / (times.len() - 1) as f64;
     let least = (last - first) / MOST_FRAMES;
-    let most = (last - first) / LEAST_FRAMES;
+    let most = if is_whole { (last - first) / LEAST_FRAMES } else { last - first };
     let step = if step.is_finite() { step.clamp(least, most) } else { spacing.min(most) };
     Ok(if step < spacing { spacing / (spacing / step).ceil() } else { step })
 }

@@ -70,9 +70,9 @@ impl Calendar {
 
     /// Year, month and day of so many days since the first of January of the year 0.
     fn date(self, days: i64) -> (i64, i64, i64) {
-        let longest = if self == Self::Days360 { 360 } else { 366 };
-        // Years are at most so long: it is this one or a later one, and few are left out.
-        let mut year = days.div_euclid(longest);
+        let [shortest, longest] = if self == Self::Days360 { [360; 2] } else { [365, 366] };
+        // It is this year or a later one.
+        let mut year = days.div_euclid(if days < 0 { shortest } else { longest });
         loop {
             // As many years as fit into what is left.
             let left = days - self.days(year, 1, 1);
