@@ -44,13 +44,13 @@ fn smoke_in_a_uniform_stream_has_its_closed_form() {
             [("density", 0.35), ("shape", shape), ("curvature", 1.0), ("fade", 1.0 - age / 3.0)];
         for (name, wanted) in wanted {
             assert!(
-                (values(mesh, name)[i] - wanted).abs() < 2e-6,
+                (values(mesh, name)[i] - wanted).abs() < 1e-6,
                 "{name} at {x}: {}",
                 values(mesh, name)[i]
             );
         }
         let alpha = 0.35 * shape * (1.0 - age / 3.0);
-        assert!((values(mesh, ALPHA)[i] - alpha).abs() < 2e-6, "{x}");
+        assert!((values(mesh, ALPHA)[i] - alpha).abs() < 1e-6, "{x}");
     }
 }
 

@@ -166,7 +166,8 @@ impl Cast {
         let is_level = on_globe && line.iter().all(|place| place[2] == line[0][2]);
         let is_flat = (is_flat || is_level) && args.lift.is_none();
         let land = land.map(|land| beneath(land, &line, up));
-        let narrow = if on_globe { line[0][1].to_radians().cos().max(0.05) as f32 } else { 1.0 };
+        let latitude = 0.5 * (line[0][1] + line[line.len() - 1][1]);
+        let narrow = if on_globe { latitude.to_radians().cos().max(0.05) as f32 } else { 1.0 };
         let times = [start, dt];
         let params = bodies;
         Ok(Self {
