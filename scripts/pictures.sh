@@ -46,7 +46,7 @@ smoke() {
     shift 2
     [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
     echo "$name"
-    supple smoke "$@" -o "$out/$name.png" --size "$size"
+    supple smoke "$@" -o "$out/$name.png" --size "$size" --small
 }
 
 # Number of the last frame of a scene.

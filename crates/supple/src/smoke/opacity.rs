@@ -399,8 +399,8 @@ fn triangles(
 /// Some numbers of a list that has as many.
 #[inline(always)]
 fn load(list: &[f32], at: usize) -> [f32; WIDTH] {
-    // Not `copy_from_slice`: that is a call, and there are eighty for a vertex' worth of work.
-    list.get(at..).and_then(|list| list.first_chunk()).copied().unwrap_or([0.0; WIDTH])
+    // Not `copy_from_slice`: that may be a call, and there are eighty for as many vertices.
+    *list[at..at + WIDTH].first_chunk().unwrap_or(&[0.0; WIDTH])
 }
 
 /// The same of four lists.
@@ -439,7 +439,7 @@ fn edge(
 /// Numbers into a list.
 #[inline(always)]
 fn store(list: &mut [f32], at: usize, numbers: &[f32; WIDTH]) {
-    if let Some(place) = list.get_mut(at..).and_then(|list| list.first_chunk_mut()) {
+    if let Some(place) = list[at..at + WIDTH].first_chunk_mut() {
         *place = *numbers;
     }
 }

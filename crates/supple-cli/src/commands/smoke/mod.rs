@@ -133,6 +133,9 @@ pub(crate) struct Look {
     /// Leave the time out of the picture
     #[arg(long)]
     pub(crate) no_time: bool,
+    /// Take longer to make a PNG of about half the size
+    #[arg(long)]
+    pub(crate) small: bool,
 }
 
 /// Names of styles.

@@ -83,7 +83,8 @@ impl Output {
                 let mut seen = Seen::default();
                 seen.look(args, &shown);
                 let camera = Camerawork::new(cast, args, seen);
-                encode::png::write(&camera.take(&shown, last, cast, &mut renderer)?, path)?;
+                let picture = camera.take(&shown, last, cast, &mut renderer)?;
+                crate::commands::render::save(&picture, path, args.look.small)?;
                 ended.whole(path)?;
                 checkpoint.remove();
                 Ok(vec![path.clone()])
