@@ -225,18 +225,25 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
     io::save(&raw, |out| vtk_xml::write(&moment, out))?;
     let packed = scratch.0.join("zlib.vti");
     std::fs::write(&packed, zlib_image(&moment)?)?;
-    // What the page cache gives swings from minute to minute: both are timed in turn, and their ratios compared.
+    // What disk and page cache give swings from minute to minute: both are timed in turn, and their ratios compared.
     let beside = |path: &PathBuf,
+                  cold: bool,
                   plain: &mut dyn FnMut() -> anyhow::Result<usize>|
      -> anyhow::Result<[f64; 3]> {
         let recording = Recording::open(std::slice::from_ref(path), &Options::default())?;
         let [mut ratios, mut own, mut other] = [Vec::new(), Vec::new(), Vec::new()];
         for round in 0..=ROUNDS {
             bench.shell.quiet_run().check()?;
+            if cold {
+                evict(path);
+            }
             let start = Instant::now();
             anyhow::ensure!(std::hint::black_box(plain()?) > 0, "nothing was read");
             let alone = start.elapsed().as_secs_f64() * 1e3;
             recording.forget(0);
+            if cold {
+                evict(path);
+            }
             let start = Instant::now();
             drop(std::hint::black_box(recording.level(0)?));
             let level = start.elapsed().as_secs_f64() * 1e3;
@@ -269,7 +276,7 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
         })
     };
     if bench.wants(rows[0]) {
-        let [ratio, level, disk] = beside(&raw, &mut || Ok(std::fs::read(&raw)?.len()))?;
+        let [ratio, level, disk] = beside(&raw, true, &mut || Ok(std::fs::read(&raw)?.len()))?;
         let note = format!(
             "a level of {megabytes:.0} MB: {:.0} MB/s, its bytes {:.0} MB/s",
             speed(level),
@@ -279,7 +286,7 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
     }
     if bench.wants(rows[1]) {
         let blocks = packed_blocks(&moment)?;
-        let [ratio, level, alone] = beside(&packed, &mut || {
+        let [ratio, level, alone] = beside(&packed, false, &mut || {
             let mut sum = 0;
             for block in &blocks {
                 let mut out = Vec::with_capacity(BLOCK);
@@ -296,6 +303,13 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
         row(rows[1], ratio, 1.6, note)?;
     }
     Ok(())
+}
+
+/// Makes the system forget a file, so that it comes from the disk; where there is no GNU dd it stays where it is.
+fn evict(path: &Path) {
+    let of = format!("of={}", path.display());
+    let ways = ["oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none"];
+    let _ = std::process::Command::new("dd").arg(of).args(ways).output();
 }
 
 /// Times that a level and its bytes are read in turn.
