@@ -168,3 +168,27 @@ fn write_vertices(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec4;
+
+    use super::*;
+
+    #[test]
+    fn no_two_properties_have_one_name() {
+        let mut mesh = TriMesh::new(vec![Vec3::ZERO; 3], vec![[0, 1, 2]]);
+        for name in ["alpha", "x", "nx"] {
+            mesh.attributes.set(name.to_owned(), Values::Scalar(vec![0.5; 3]));
+        }
+        mesh.attributes.set(COLOR.to_owned(), Values::Vec4(vec![Vec4::ONE; 3]));
+        let mut file = Vec::new();
+        write(&mesh, &mut file).unwrap();
+        let text = String::from_utf8_lossy(&file);
+        let mut names: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("property float ")).collect();
+        assert_eq!(names, ["x", "y", "z", "alpha_", "x_", "nx"], "{text}");
+        names.extend(text.lines().filter_map(|line| line.strip_prefix("property uchar ")));
+        assert_eq!(names[6..], ["red", "green", "blue", "alpha"], "as readers know them");
+    }
+}
