@@ -263,39 +263,49 @@ impl Looks {
     /// The line through which most flows to one side, where most of the flow lies ahead of it; along the stream, if
     /// there is one.
     fn strongest(&self, stream: Option<Stream>) -> Option<[[f64; 3]; 2]> {
-        let strides = [1, self.count[0], self.count[0] * self.count[1]];
-        let mut best: Option<(f64, [[f64; 3]; 2])> = None;
-        for (axis, line) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
-            let along = self.count[axis] > 1 && stream.is_none_or(|s| s.axis == axis);
-            if axis == line || !along || self.count[line] < 2 {
-                continue;
-            }
-            let third = 3 - axis - line;
-            for at in 0..self.count[axis] * self.count[third] {
-                let (i, k) = (at % self.count[axis], at / self.count[axis]);
-                let start = i * strides[axis] + k * strides[third];
-                let row: Vec<&Look> =
-                    (0..self.count[line]).map(|j| &self.all[start + j * strides[line]]).collect();
-                // Neither at the very edge along the stream, nor far from the middle across it.
-                let from_start = (i as f64 + 0.5) / self.count[axis] as f64;
-                let off = (k as f64 + 0.5) / self.count[third] as f64 - 0.5;
-                if !(0.04..0.96).contains(&from_start) {
-                    continue;
-                }
-                for (flux, ends) in runs(&row, axis) {
-                    if stream.is_some_and(|s| s.forward != (flux > 0.0)) {
-                        continue;
-                    }
-                    let ahead = if flux > 0.0 { 1.0 - from_start } else { from_start };
-                    let ahead = if stream.is_some() { 0.2 + ahead } else { 0.6 + ahead };
-                    let score = flux.abs() * ahead * (1.0 - 3.0 * off * off);
-                    if best.is_none_or(|(most, _)| score > most) {
-                        best = Some((score, inset(ends, line, &row)));
-                    }
-                }
-            }
-        }
+        let ways = (0..3).flat_map(|axis| (0..3).map(move |line| [axis, line]));
+        let is_way = |[axis, line]: &[usize; 2]| {
+            axis != line
+                && self.count[*axis] > 1
+                && self.count[*line] > 1
+                && stream.is_none_or(|s| s.axis == *axis)
+        };
+        let rows = ways.filter(is_way).flat_map(|[axis, line]| {
+            let rows = self.count[axis] * self.count[3 - axis - line];
+            (0..rows).map(move |row| ([axis, line], row))
+        });
+        let lines = rows.flat_map(|(way, row)| self.lines(way, row, stream));
+        // Of equals the first.
+        let best = lines.reduce(|best, next| if next.0 > best.0 { next } else { best });
         best.map(|(_, ends)| ends)
+    }
+
+    /// The lines in one of the rows across an axis, with how good they are.
+    fn lines(
+        &self,
+        [axis, line]: [usize; 2],
+        row: usize,
+        stream: Option<Stream>,
+    ) -> Vec<(f64, [[f64; 3]; 2])> {
+        let strides = [1, self.count[0], self.count[0] * self.count[1]];
+        let third = 3 - axis - line;
+        let (i, k) = (row % self.count[axis], row / self.count[axis]);
+        let start = i * strides[axis] + k * strides[third];
+        let row: Vec<&Look> =
+            (0..self.count[line]).map(|j| &self.all[start + j * strides[line]]).collect();
+        // Neither at the very edge along the stream, nor far from the middle across it.
+        let from_start = (i as f64 + 0.5) / self.count[axis] as f64;
+        let off = (k as f64 + 0.5) / self.count[third] as f64 - 0.5;
+        if !(0.04..0.96).contains(&from_start) {
+            return Vec::new();
+        }
+        let is_with = |(flux, _): &(f64, _)| stream.is_none_or(|s| s.forward == (*flux > 0.0));
+        let scored = |(flux, ends): (f64, [[f64; 3]; 2])| {
+            let ahead = if flux > 0.0 { 1.0 - from_start } else { from_start };
+            let ahead = if stream.is_some() { 0.2 + ahead } else { 0.6 + ahead };
+            (flux.abs() * ahead * (1.0 - 3.0 * off * off), inset(ends, line, &row))
+        };
+        runs(&row, axis).into_iter().filter(is_with).map(scored).collect()
     }
 }
 

@@ -78,11 +78,9 @@ impl Layer {
             seen[start] = true;
             while let Some(&cell) = patch.get(next) {
                 next += 1;
-                for other in self.beside(cell).into_iter().flatten() {
-                    if self.land[other] && !seen[other] {
-                        seen[other] = true;
-                        patch.push(other);
-                    }
+                for other in self.beside(cell).into_iter().flatten().filter(|&o| self.land[o]) {
+                    let is_new = !std::mem::replace(&mut seen[other], true);
+                    patch.extend(is_new.then_some(other));
                 }
             }
             if patch.len() < least {

@@ -184,9 +184,7 @@ fn terms_plainly(sheet: &Sheet, opacity: &Opacity, k: f64) -> Vec<Terms> {
                 let quality = 2.0 * cross.length() / (3.0_f64.sqrt() * most);
                 for &i in &t {
                     areas[i].push((0.5 * cross.length() / smoke).powi(2));
-                    if smoke == 1.0 {
-                        shapes[i].push(quality.powi(-2));
-                    }
+                    shapes[i].extend((smoke == 1.0).then(|| quality.powi(-2)));
                     normal[i] += cross;
                     there[i] = true;
                     edges[i].extend(t.iter().filter(|&&o| o != i).map(|&o| at(o) - at(i)));

@@ -179,10 +179,11 @@ impl Camerawork {
                 lines::draw(body, cast, width_px, &mut overlays);
             }
         }
-        overlays.iter_mut().for_each(|overlay| match overlay {
-            Overlay::Curve { points, .. } => narrowed(points, self.narrow),
-            _ => {}
-        });
+        for overlay in &mut overlays {
+            if let Overlay::Curve { points, .. } = overlay {
+                narrowed(points, self.narrow);
+            }
+        }
         overlays.extend(self.land.iter().map(|land| Overlay::Segments {
             ends: land.shore.clone(),
             color: SHORE,
