@@ -225,41 +225,6 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
     io::save(&raw, |out| vtk_xml::write(&moment, out))?;
     let packed = scratch.0.join("zlib.vti");
     std::fs::write(&packed, zlib_image(&moment)?)?;
-    // What disk and page cache give swings from minute to minute: both are timed in turn, and their ratios compared.
-    let beside = |path: &PathBuf,
-                  cold: bool,
-                  plain: &mut dyn FnMut() -> anyhow::Result<usize>|
-     -> anyhow::Result<[f64; 3]> {
-        let recording = Recording::open(std::slice::from_ref(path), &Options::default())?;
-        let [mut ratios, mut own, mut other] = [Vec::new(), Vec::new(), Vec::new()];
-        for round in 0..=ROUNDS {
-            bench.shell.quiet_run().check()?;
-            if cold {
-                evict(path);
-            }
-            let start = Instant::now();
-            anyhow::ensure!(std::hint::black_box(plain()?) > 0, "nothing was read");
-            let alone = start.elapsed().as_secs_f64() * 1e3;
-            recording.forget(0);
-            if cold {
-                evict(path);
-            }
-            let start = Instant::now();
-            drop(std::hint::black_box(recording.level(0)?));
-            let level = start.elapsed().as_secs_f64() * 1e3;
-            // The first fetches both from the disk.
-            if round > 0 {
-                ratios.push(alone / level);
-                own.push(level);
-                other.push(alone);
-            }
-        }
-        let median = |values: &mut Vec<f64>| {
-            values.sort_by(f64::total_cmp);
-            values[values.len() / 2]
-        };
-        Ok([median(&mut ratios), median(&mut own), median(&mut other)])
-    };
     let megabytes = (DIMS.iter().product::<usize>() * 12) as f64 / 1e6;
     let speed = |ms: f64| megabytes / ms * 1e3;
     let row = |row, value, target, note| {
@@ -276,7 +241,8 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
         })
     };
     if bench.wants(rows[0]) {
-        let [ratio, level, disk] = beside(&raw, true, &mut || Ok(std::fs::read(&raw)?.len()))?;
+        let [ratio, level, disk] =
+            beside(bench, &raw, true, &mut || Ok(std::fs::read(&raw)?.len()))?;
         let note = format!(
             "a level of {megabytes:.0} MB: {:.0} MB/s, its bytes {:.0} MB/s",
             speed(level),
@@ -286,7 +252,7 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
     }
     if bench.wants(rows[1]) {
         let blocks = packed_blocks(&moment)?;
-        let [ratio, level, alone] = beside(&packed, false, &mut || {
+        let [ratio, level, alone] = beside(bench, &packed, false, &mut || {
             let mut sum = 0;
             for block in &blocks {
                 let mut out = Vec::with_capacity(BLOCK);
@@ -303,6 +269,45 @@ fn reading(bench: &Bench<'_>) -> anyhow::Result<()> {
         row(rows[1], ratio, 1.6, note)?;
     }
     Ok(())
+}
+
+/// The median ratio of a plain read to that of a level, and the milliseconds of the level and of the plain read. What disk
+/// and page cache give swings from minute to minute: both are timed in turn.
+fn beside(
+    bench: &Bench<'_>,
+    path: &Path,
+    cold: bool,
+    plain: &mut dyn FnMut() -> anyhow::Result<usize>,
+) -> anyhow::Result<[f64; 3]> {
+    let recording = Recording::open(&[path.to_owned()], &Options::default())?;
+    let [mut ratios, mut own, mut other] = [Vec::new(), Vec::new(), Vec::new()];
+    for round in 0..=ROUNDS {
+        bench.shell.quiet_run().check()?;
+        if cold {
+            evict(path);
+        }
+        let start = Instant::now();
+        anyhow::ensure!(std::hint::black_box(plain()?) > 0, "nothing was read");
+        let alone = start.elapsed().as_secs_f64() * 1e3;
+        recording.forget(0);
+        if cold {
+            evict(path);
+        }
+        let start = Instant::now();
+        drop(std::hint::black_box(recording.level(0)?));
+        let level = start.elapsed().as_secs_f64() * 1e3;
+        // The first fetches both from the disk.
+        if round > 0 {
+            ratios.push(alone / level);
+            own.push(level);
+            other.push(alone);
+        }
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    Ok([median(&mut ratios), median(&mut own), median(&mut other)])
 }
 
 /// Makes the system forget a file, so that it comes from the disk; where there is no GNU dd it stays where it is.

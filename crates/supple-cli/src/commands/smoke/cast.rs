@@ -34,6 +34,10 @@ const DEGREES_DEEP: f64 = 9e-5;
 const RIBBONS: usize = 12;
 const RIBBON_ROWS: usize = 12;
 
+/// Said of a record in which smoke goes nowhere.
+const TOO_SHORT: &str = "the record is over before smoke has gone a fifth of the seed line's length: say its times \
+                         (--times), or go on with its last level (--frames, --dt)";
+
 /// Columns and rows of a tuft.
 const TUFT: [usize; 2] = [24, 3];
 
@@ -120,14 +124,7 @@ impl Cast {
             // Metres down are no measure of degrees.
             mean.z = 0.0;
         }
-        let up = match args.vertical_scale {
-            Some(up) => up,
-            None if on_globe => {
-                chosen.push(format!("--vertical-scale {DEGREES_DEEP}"));
-                DEGREES_DEEP
-            }
-            None => 1.0,
-        };
+        let up = scale_of(args, on_globe, &mut chosen);
         if args.style == Style::Surface {
             asked.iter_mut().try_for_each(|asked| spread(asked, mean, &mut chosen))?;
         }
@@ -135,11 +132,7 @@ impl Cast {
         let dt = match args.dt {
             Some(dt) => dt,
             None if args.style == Style::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
-            None => {
-                // Ribbons are cut along their height.
-                let length = args.lift.map_or_else(|| length_of(&line), f64::abs);
-                step_of(&flow, length / (rows.max(2) - 1) as f64, mean, args.frames.is_none())?
-            }
+            None => step_of(&flow, width_of(args, &line, rows), mean, args.frames.is_none())?,
         };
         if args.dt.is_none() {
             chosen.push(format!("--dt {dt}"));
@@ -150,9 +143,7 @@ impl Cast {
         }
         let way = mean.length() * dt * f64::from(frames);
         if args.frames.is_none() && args.style == Style::Smoke && 5.0 * way < length_of(&line) {
-            let told = "the record is over before smoke has gone a fifth of the seed line's length: say its times \
-                        (--times), or go on with its last level (--frames, --dt)";
-            shell.warn("flow", &[told.to_owned()]);
+            shell.warn("flow", &[TOO_SHORT]);
         }
         let dt = if args.backward { -dt } else { dt };
         let bodies: Vec<SmokeParams> =
@@ -166,11 +157,10 @@ impl Cast {
         let is_level = on_globe && line.iter().all(|place| place[2] == line[0][2]);
         let is_flat = (is_flat || is_level) && args.lift.is_none();
         let land = land.map(|land| beneath(land, &line, up));
-        let latitude = 0.5 * (line[0][1] + line[line.len() - 1][1]);
-        let narrow = if on_globe { latitude.to_radians().cos().max(0.05) as f32 } else { 1.0 };
+        let narrow = if on_globe { narrow_at(&line) } else { 1.0 };
         let times = [start, dt];
         let params = bodies;
-        Ok(Self {
+        let cast = Self {
             player,
             chosen,
             axes,
@@ -183,7 +173,8 @@ impl Cast {
             narrow,
             params,
             files,
-        })
+        };
+        Ok(cast)
     }
 
     /// The bodies of a frame.
@@ -495,6 +486,29 @@ fn mean_velocity(flow: &Flow, line: &[[f64; 3]], t: f64, run: &Run<'_>) -> anyho
     let inside = || velocities.iter().filter(|v| v[3] > 0.5);
     let sum = inside().map(|v| DVec3::new(v[0], v[1], v[2])).sum::<DVec3>();
     Ok(sum / inside().count().max(1) as f64)
+}
+
+/// What heights are multiplied with.
+fn scale_of(args: &Args, on_globe: bool, chosen: &mut Vec<String>) -> f64 {
+    match args.vertical_scale {
+        Some(up) => up,
+        None if on_globe => {
+            chosen.push(format!("--vertical-scale {DEGREES_DEEP}"));
+            DEGREES_DEEP
+        }
+        None => 1.0,
+    }
+}
+
+/// How far apart rows are; ribbons are cut along their height.
+fn width_of(args: &Args, line: &[[f64; 3]], rows: usize) -> f64 {
+    args.lift.map_or_else(|| length_of(line), f64::abs) / (rows.max(2) - 1) as f64
+}
+
+/// What a degree of longitude is to one of latitude, in the middle of a line.
+fn narrow_at(line: &[[f64; 3]]) -> f32 {
+    let latitude = 0.5 * (line[0][1] + line[line.len() - 1][1]);
+    latitude.to_radians().cos().max(0.05) as f32
 }
 
 fn length_of(line: &[[f64; 3]]) -> f64 {

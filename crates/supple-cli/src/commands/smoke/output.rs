@@ -84,7 +84,7 @@ impl Output {
                 seen.look(args, &shown);
                 let camera = Camerawork::new(cast, args, seen);
                 let picture = camera.take(&shown, last, cast, &mut renderer)?;
-                crate::commands::render::save(&picture, path, args.look.small)?;
+                crate::commands::render::save(&picture, path, args.small)?;
                 ended.whole(path)?;
                 checkpoint.remove();
                 Ok(vec![path.clone()])
