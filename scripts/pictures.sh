@@ -46,7 +46,7 @@ smoke() {
     shift 2
     [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
     echo "$name"
-    supple smoke "$@" -o "$out/$name.png" --size "$size"
+    supple smoke "$@" -o "$out/$name.png" --size "$size" --small
 }
 
 # Number of the last frame of a scene.
@@ -125,7 +125,7 @@ picture procdef-jellyfishes 440x400 scenes/procdef-jellyfishes.toml --sheet 3 --
 picture procdef-bar 300x320 scenes/procdef-bar.toml "${inside[@]}" --from 0.2,0.2,1
 
 # Smoke.
-smoke smoke-wake 1280x620 wake --rows 120 --columns 320 --dt 0.05
+smoke smoke-wake 1120x540 wake --rows 120 --columns 320 --dt 0.05
 smoke smoke-abc 800x800 abc --rows 250 --columns 200 --dt 0.05
 smoke smoke-age 900x720 abc --by age
 

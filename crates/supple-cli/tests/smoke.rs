@@ -76,7 +76,7 @@ fn frames_are_numbered_and_hold_the_terms() {
         let mesh = mesh(&folder.path().join(format!("out/frame.{frame:04}.ply")));
         assert_eq!(mesh.positions.len(), 6 * (frame + 1));
         assert_eq!(mesh.triangles.len(), 10 * frame);
-        for name in ["row", "born", "age", "alpha", "density", "shape", "curvature", "fade"] {
+        for name in ["row", "born", "age", "alpha_", "density", "shape", "curvature", "fade"] {
             assert_eq!(scalar(&mesh, name).len(), mesh.positions.len(), "{name}");
         }
     }

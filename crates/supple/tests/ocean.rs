@@ -596,4 +596,14 @@ fn oceans_of_the_test_data_keep_smoke_off_the_land() {
     assert_eq!(roms.times().len(), 3);
     let masked = roms.level(0).unwrap().masked();
     assert!(masked > 0.1 && masked < 0.5, "{masked}");
+    // Five metres deep all the way, off the land and along it: layers slope towards the coast, smoke does not climb them.
+    let flow = recorded::flow(roms, false).unwrap();
+    let mut tracers: Vec<Tracer> = (0..60)
+        .map(|k| advect::tracer([13.3, 66.893 + 0.28 * f64::from(k) / 59.0, -5.0]))
+        .collect();
+    let [from, to] = flow.span().unwrap();
+    flow.advance([from, to], &mut tracers, &Run::default()).unwrap();
+    let alive = tracers.iter().filter(|t| advect::is_alive(t)).count();
+    assert!(alive > 50, "{alive} of 60 are at sea");
+    assert!(tracers.iter().all(|t| (t[2] + 5.0).abs() < 1e-6), "{tracers:?}");
 }

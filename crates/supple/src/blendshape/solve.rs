@@ -382,7 +382,7 @@ impl Solver {
         problem.soft = &soft;
         let next = (start == Start::History).then(|| self.next_taken(history)).flatten();
         let outcome = if start == Start::Predictor && self.is_lagging() {
-            let (outcome, taken) = self.from_afar(&problem, weights, &mut x, run)?;
+            let (outcome, taken) = self.jump(&problem, weights, &mut x, run)?;
             history.lagged = taken;
             outcome
         } else {
@@ -407,7 +407,7 @@ impl Solver {
     }
 
     /// From the prediction alone: after a step that the constant matrix does well, the curvature is factorised beside the next.
-    fn from_afar(
+    fn jump(
         &self,
         problem: &Problem<'_>,
         weights: &[f64],

@@ -11,7 +11,8 @@
 //! taken as `ξ' = X'(ξᵢ)⁻¹ vᵢ` at each corner, with the component across the wall zero at the wall's corners,
 //! interpolated as such, and brought back by `v = X'(ξ) ξ'`: what drifts along a wall stays on its side, however the grid
 //! is bent. On the sphere X counts degrees, so that x of a velocity is divided by the cosine of the latitude before and
-//! multiplied by it after.
+//! multiplied by it after. Walls are upright, and the third component is interpolated as it is: layers that slope towards
+//! a wall must not lift what it stops.
 //!
 //! # Limits
 //!
@@ -365,7 +366,7 @@ impl<'a> LatticeSampler<'a> {
         let lattice = &*self.pair.lattice;
         let corners = lattice.corners(spot.cell);
         let points = corners.map(|c| lattice.points[c]);
-        let (mut rates, mut fluid) = (DVec3::ZERO, 0.0);
+        let (mut rates, mut upward, mut fluid) = (DVec3::ZERO, 0.0, 0.0);
         for (k, corner) in corners.into_iter().enumerate() {
             let side = |bit: usize| {
                 let x = spot.at[bit];
@@ -390,6 +391,7 @@ impl<'a> LatticeSampler<'a> {
                 rate.y = 0.0;
             }
             rates += weight * rate;
+            upward += weight * v[2];
             fluid += weight * v[3];
         }
         let (place, mut along) = lattice.place(spot);
@@ -397,8 +399,9 @@ impl<'a> LatticeSampler<'a> {
             along[axis] = DVec3::AXES[direction];
         }
         let v = along[0] * rates.x + along[1] * rates.y + along[2] * rates.z;
+        // Walls are upright: what they stop rises no more than it did, though layers may slope.
         let whole = 1.0 / if fluid > LEAST_FLUID { fluid } else { 1.0 };
-        [v.x * lattice.narrow(place.y) * whole, v.y * whole, v.z * whole, fluid]
+        [v.x * lattice.narrow(place.y) * whole, v.y * whole, upward * whole, fluid]
     }
 
     fn mixed(&self, spot: &Spot, s: f32) -> [f64; 4] {

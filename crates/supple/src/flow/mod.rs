@@ -53,7 +53,7 @@ use self::grid::GridSampler;
 use self::time::Clock;
 use self::unstructured::MeshSampler;
 use self::wide::Wide;
-use crate::Run;
+use crate::{Run, TriMesh};
 
 /// Two neighbouring levels, ready to be sampled.
 #[derive(Clone, Debug)]
@@ -246,6 +246,16 @@ pub trait Levels: Send + Sync + fmt::Debug {
     fn covers(&self, pair: &Pair, piece: &time::Piece, region: Region) -> bool {
         let _ = (pair, piece, region);
         true
+    }
+
+    /// True if all of it lies in one plane, or is one cell thick: a flow in two dimensions.
+    fn is_flat(&self) -> bool {
+        false
+    }
+
+    /// What stands in it, if that is known better than by its cells.
+    fn walls(&self) -> Option<TriMesh> {
+        None
     }
 
     /// How much it keeps in memory.
@@ -513,6 +523,30 @@ impl Flow {
             Self::Analytic(_) => None,
             Self::Recorded(recorded) => Some(recorded.clock.span()),
         }
+    }
+
+    /// True if it lies in a plane, or is one cell thick: a flow in two dimensions.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        match self {
+            Self::Analytic(_) => false,
+            Self::Recorded(recorded) => recorded.levels.is_flat(),
+        }
+    }
+
+    /// What stands in it, if that is known better than by its cells.
+    #[must_use]
+    pub fn walls(&self) -> Option<TriMesh> {
+        match self {
+            Self::Analytic(_) => None,
+            Self::Recorded(recorded) => recorded.levels.walls(),
+        }
+    }
+
+    /// True if its coordinates are degrees on the sphere.
+    #[must_use]
+    pub fn is_on_sphere(&self) -> bool {
+        matches!(self, Self::Recorded(Recorded { sphere: Some(_), .. }))
     }
 
     /// The box in which there is a flow worth looking at.

@@ -79,6 +79,7 @@ struct FileLevels {
     recording: Recording,
     place: Place,
     looped: bool,
+    is_flat: bool,
     window: Option<Window>,
 }
 
@@ -116,7 +117,8 @@ pub fn flow(recording: Recording, looped: bool) -> Result<Flow, NoFlow> {
     // The recording has brought its velocities to lengths a unit of time already.
     let degrees = recording.coordinates() == Coordinates::Degrees;
     let sphere = degrees.then_some(Sphere { metres: 1.0, upward: 1.0 });
-    let levels = FileLevels { recording, place, looped, window };
+    let is_flat = is_flat(recording.grid());
+    let levels = FileLevels { recording, place, looped, is_flat, window };
     Ok(Flow::Recorded(Recorded::new(clock, Box::new(levels), sphere)))
 }
 
@@ -202,12 +204,18 @@ fn duration(piece: &Piece) -> f64 {
     if between.is_finite() { between.max(asked) } else { asked }
 }
 
-/// True if all of a grid lies in one plane: a flow in two dimensions.
-#[must_use]
-pub fn is_flat(grid: &Grid) -> bool {
-    match grid.dims() {
-        Some([_, _, deep]) => deep == 1,
-        None => grid.bounds().is_some_and(|(low, high)| low.z == high.z),
+/// True if all of a grid lies in one plane, or is one cell thick: a flow in two dimensions.
+fn is_flat(grid: &Grid) -> bool {
+    let Some((low, high)) = grid.bounds() else { return false };
+    let thick = high.z - low.z;
+    let is_thin = thick < 0.5 * (high - low).truncate().min_element();
+    match grid {
+        // OpenFOAM's flows in two dimensions: points on two planes.
+        Grid::Unstructured { points, .. } => {
+            let off = |p: &glam::DVec3| (p.z - low.z).abs().min((high.z - p.z).abs());
+            thick == 0.0 || is_thin && points.iter().all(|p| off(p) < 1e-6 * thick)
+        }
+        _ => grid.dims().is_some_and(|[_, _, deep]| deep == 1 || deep == 2 && is_thin),
     }
 }
 
@@ -363,6 +371,10 @@ impl Levels for FileLevels {
     fn bounds(&self) -> [[f64; 3]; 2] {
         let bounds = self.recording.grid().bounds();
         bounds.map_or([[0.0; 3]; 2], |(low, high)| [low.to_array(), high.to_array()])
+    }
+
+    fn is_flat(&self) -> bool {
+        self.is_flat
     }
 
     fn scalars(&self) -> Vec<String> {

@@ -42,7 +42,7 @@ use crate::dataset::{
     ArrayInfo, Coordinates, Dataset, Grid, Level, Part, Select, VelocityError, VelocitySource,
 };
 use crate::io::ReadError;
-use crate::io::netcdf::Collection;
+use crate::io::netcdf::{Collection, TimeUnits};
 use crate::io::rows::Rows;
 
 /// Bytes of files that are opened only to look for their times.
@@ -135,6 +135,20 @@ pub struct TimeUnit {
     pub name: Option<String>,
     /// Seconds in it; 1 if unknown.
     pub seconds: f64,
+    /// What dates its times are, if they count from one.
+    pub dates: Option<TimeUnits>,
+}
+
+impl TimeUnit {
+    /// A time as people read it: its date, else the number with so many decimals and the unit.
+    #[must_use]
+    pub fn say(&self, time: f64, decimals: usize) -> String {
+        let date = self.dates.as_ref().and_then(|dates| dates.date(time));
+        date.unwrap_or_else(|| match &self.name {
+            Some(name) => format!("t = {time:.decimals$} {name}"),
+            None => format!("t = {time:.decimals$}"),
+        })
+    }
 }
 
 /// A recorded flow.
@@ -191,7 +205,7 @@ impl Recording {
             ));
         }
         let times = times_of(&mut source, &first, options, &mut assumed)?;
-        let unit = source.time_unit().unwrap_or(TimeUnit { name: None, seconds: 1.0 });
+        let unit = source.time_unit().unwrap_or(TimeUnit { seconds: 1.0, ..TimeUnit::default() });
         let units = contents.iter().find(|i| Some(&i.name.as_str()) == velocity.names().first());
         let units = units.and_then(|i| i.units.as_deref());
         let coordinates = options.coordinates.unwrap_or(first.coordinates);
@@ -268,6 +282,12 @@ impl Recording {
     #[must_use]
     pub fn coast(&self) -> Option<&Arc<Coast>> {
         self.inner.coast.as_ref()
+    }
+
+    /// Whether what is missing is land that the flow slips along: nothing gets beyond its first points.
+    #[must_use]
+    pub fn slips(&self) -> bool {
+        self.inner.source.slips()
     }
 
     /// What the horizontal coordinates mean.
@@ -719,7 +739,7 @@ mod tests {
     #[test]
     fn velocities_of_days_are_lengths_a_day() {
         let mut said = Vec::new();
-        let days = TimeUnit { name: Some("days".to_owned()), seconds: 86400.0 };
+        let days = TimeUnit { name: Some("days".to_owned()), seconds: 86400.0, dates: None };
         let scale = scale_of(Some("cm s-1"), &days, Coordinates::Degrees, &mut said);
         assert_eq!(scale, 864.0);
         assert!(said.is_empty(), "{said:?}");

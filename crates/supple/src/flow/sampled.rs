@@ -4,8 +4,9 @@ use super::analytic::Analytic;
 use super::grid::{self, Axis};
 use super::{Flow, Levels, Pair, Recorded, Unreadable, time};
 use crate::Run;
+use crate::TriMesh;
 use crate::run::Cancelled;
-use crate::zoo::lattice;
+use crate::zoo::lattice::{self, Obstacle};
 
 /// Levels of a formula, in memory.
 #[derive(Clone, Debug)]
@@ -13,6 +14,7 @@ pub struct Sampled {
     axes: [Axis; 3],
     times: Vec<f64>,
     levels: Vec<Vec<[f32; 4]>>,
+    obstacle: Option<Obstacle>,
 }
 
 impl Sampled {
@@ -34,7 +36,7 @@ impl Sampled {
             nodes
         };
         let levels = times.iter().map(level).collect();
-        Self { axes, times: times.to_vec(), levels }
+        Self { axes, times: times.to_vec(), levels, obstacle: None }
     }
 
     /// A formula over its bounds.
@@ -77,7 +79,7 @@ impl Sampled {
         let axes = [axis(0), axis(1), axis(2)].map(|axis| axis.expect("a lattice has nodes"));
         let clock = time::Clock::new(times.clone()).expect("levels follow each other");
         let clock = if looped { clock.looped() } else { clock };
-        let levels = Box::new(Self { axes, times, levels });
+        let levels = Box::new(Self { axes, times, levels, obstacle: Some(params.obstacle) });
         Ok(Flow::Recorded(Recorded::new(clock, levels, None)))
     }
 
@@ -107,5 +109,10 @@ impl Levels for Sampled {
 
     fn bounds(&self) -> [[f64; 3]; 2] {
         [0, 1].map(|end| [0, 1, 2].map(|a| self.axes[a].ends()[end]))
+    }
+
+    fn walls(&self) -> Option<TriMesh> {
+        let ends = self.axes[2].ends().map(|z| z as f32);
+        self.obstacle.map(|obstacle| obstacle.mesh(ends))
     }
 }

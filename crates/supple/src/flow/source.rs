@@ -168,10 +168,14 @@ impl Source {
     pub(super) fn time_unit(&self) -> Option<TimeUnit> {
         match self {
             Self::Files { .. } | Self::Stack { .. } => None,
-            Self::Foam(_) => Some(TimeUnit { name: Some("s".to_owned()), seconds: 1.0 }),
-            Self::NetCdf(collection) => collection
-                .time_units()
-                .map(|u| TimeUnit { name: Some(u.text.clone()), seconds: u.seconds }),
+            Self::Foam(_) => {
+                Some(TimeUnit { name: Some("s".to_owned()), seconds: 1.0, dates: None })
+            }
+            Self::NetCdf(collection) => collection.time_units().map(|u| TimeUnit {
+                name: Some(u.text.clone()),
+                seconds: u.seconds,
+                dates: Some(u.clone()),
+            }),
         }
     }
 
@@ -220,6 +224,11 @@ impl Source {
             Self::NetCdf(collection) if collection.has_parts() => Some(collection),
             _ => None,
         }
+    }
+
+    /// Whether the flow slips along points without a value.
+    pub(super) fn slips(&self) -> bool {
+        matches!(self, Self::NetCdf(collection) if collection.slips())
     }
 
     /// Where vectors of a level stand in its file, if they do so row by row, and on which grid.

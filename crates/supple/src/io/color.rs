@@ -53,6 +53,11 @@ pub(super) fn from_bytes(bytes: [u8; 4]) -> Vec4 {
     from_coded(bytes.map(|b| f64::from(b) / 255.0))
 }
 
+/// Colours as near as bytes come: what most programs expect in a PLY file.
+pub fn round_all(colors: &mut [Vec4]) {
+    colors.iter_mut().for_each(|color| *color = rounded(*color));
+}
+
 /// The nearest colour that files can hold in bytes.
 pub(crate) fn rounded(linear: Vec4) -> Vec4 {
     let byte = |coded: f64| (255.0 * coded).round().clamp(0.0, 255.0) as u8;

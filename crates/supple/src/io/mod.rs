@@ -47,6 +47,7 @@ pub(crate) mod rows;
 mod save;
 mod text;
 
+pub use color::round_all as round_colors;
 pub use error::{Malformed, Place, ReadError, Warning, WriteError};
 pub use file::{Format, Loaded, ReadOptions, read, write};
 use finish::{finish, finish_cloud};

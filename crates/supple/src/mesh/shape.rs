@@ -113,11 +113,11 @@ impl Shape {
         match &*self.topology {
             Topology::Points => {}
             Topology::Curves(ends) => named("a curve", ends, count + 1)?,
-            Topology::Triangles(t) => named("a triangle", t.iter().flatten(), count)?,
+            Topology::Triangles(t) => named("a triangle", t.as_flattened(), count)?,
             Topology::Tets { tets, skin, embedding } => {
-                named("a tet", tets.iter().flatten(), count)?;
-                named("a triangle", skin.iter().flatten(), count)?;
-                named("an embedded vertex", embedding.iter().flat_map(|e| &e.0), count)?;
+                named("a tet", tets.as_flattened(), count)?;
+                named("a triangle", skin.as_flattened(), count)?;
+                embedding.iter().try_for_each(|e| named("an embedded vertex", &e.0, count))?;
             }
         }
         let wrong = self.channels.iter().find(|c| c.values.len() != count);
@@ -129,12 +129,13 @@ impl Shape {
 }
 
 /// Refuses vertices that are not below `count`.
-fn named<'a>(
-    what: &'static str,
-    vertices: impl IntoIterator<Item = &'a u32>,
-    count: usize,
-) -> Result<(), ShapeError> {
-    let wrong = vertices.into_iter().find(|&&i| i as usize >= count);
+fn named(what: &'static str, vertices: &[u32], count: usize) -> Result<(), ShapeError> {
+    // The largest first, without a branch for each: frames of large bodies are checked one by one.
+    let largest = vertices.iter().fold(0, |largest, &i| if i > largest { i } else { largest });
+    if vertices.is_empty() || (largest as usize) < count {
+        return Ok(());
+    }
+    let wrong = vertices.iter().find(|&&i| i as usize >= count);
     wrong.map_or(Ok(()), |&vertex| Err(ShapeError::NoVertex { what, vertex, count }))
 }
 

@@ -43,6 +43,7 @@
 
 pub mod choose;
 mod grow;
+pub mod land;
 mod modifier;
 pub mod opacity;
 mod ring;

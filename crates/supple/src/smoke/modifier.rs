@@ -336,6 +336,17 @@ fn tuft_lines(
     tufts::over(&mesh, flow, params.tufts as usize, from.run).map_err(|e| e.to_string())
 }
 
+/// Which level, which file, and what is wrong with it.
 fn halt(error: Error) -> Halt {
-    Halt::Unreadable(error.to_string())
+    let mut told = error.to_string();
+    let mut why = std::error::Error::source(&error);
+    while let Some(error) = why {
+        let more = error.to_string();
+        // What only passes an error on says the same.
+        if !told.ends_with(&more) {
+            told = format!("{told}: {more}");
+        }
+        why = error.source();
+    }
+    Halt::Unreadable(told)
 }

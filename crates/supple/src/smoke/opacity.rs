@@ -12,11 +12,15 @@
 //! - curvature (7.7) `1 − b max |n · eᵢ|` over the edges at a vertex.
 //! - fade (7.8), 1 for young smoke, 0 at the age at which a column is released again.
 //!
-//! Density and shape of a vertex are the least of its triangles. Squares are compared, so that there is one root a
-//! vertex and none a triangle.
+//! Density and shape of a vertex are those of its worst triangles: of the squares aᵢ of areas it takes `Σaᵢ² / Σaᵢ`, of
+//! the inverse squares qᵢ of shapes likewise. Where triangles are much alike this is their mean, whose error is of second
+//! order in the size of cells; where one is much worse than the others it is that one. Squares are summed, so that there is one
+//! root a vertex and none a triangle.
 //!
 //! # Where we differ from the thesis
 //!
+//! - The thesis takes the least of a vertex' triangles. That is of first order: where the strain changes, half the
+//!   resolution is 1 % thinner (`resolution_does_not_change_the_opacity`).
 //! - (7.3) itself, not its linearisation (7.5), which is there with [`Opacity::linear`]: it needs no clamp, and two
 //!   sheets in one place look like one with the smoke of both.
 //! - The triangles at the seeds grow from nothing between two releases, with their smoke in proportion: with
@@ -226,23 +230,25 @@ impl WithSimd for Task<'_> {
             [] => joined[1..rows].fill(1.0),
             some => joined[1..rows].copy_from_slice(&some[..rows - 1]),
         }
+        // Twice an area, squared, times this is the square of one over the optical depth.
+        let unit = if k > 0.0 { 0.25 / (k * k) } else { 1.0 };
         here.take(sheet, first);
         if first > 0 {
             last.take(sheet, first - 1);
-            strip(sheet, &joined, first - 1, [&last, &here], &mut before);
+            strip((sheet, &joined, unit), first - 1, [&last, &here], &mut before);
         }
         let mut vertex = Gathered::new(rows);
         for (i, block) in values.chunks_exact_mut(rows * CHANNELS).enumerate() {
             let column = first + i;
             if column + 1 < count {
                 next.take(sheet, column + 1);
-                strip(sheet, &joined, column, [&here, &next], &mut after);
+                strip((sheet, &joined, unit), column, [&here, &next], &mut after);
             } else {
                 after.clear();
             }
             vertex.gather(&before, &after);
             vertex.bend([&last, &here, &next], &before, &after);
-            vertex.finish(opacity, k, fade[column], block);
+            vertex.finish(opacity, k > 0.0, fade[column], block);
             std::mem::swap(&mut before, &mut after);
             std::mem::swap(&mut last, &mut here);
             std::mem::swap(&mut here, &mut next);
@@ -276,17 +282,17 @@ impl Padded {
     }
 }
 
-/// Large enough for no triangle to have a worse shape.
-const NONE: f32 = 4.0;
+/// No triangle counts as larger or worse than this; its square fits.
+const WORST: f32 = 1e15;
 
 /// The triangles between two columns; cell `j` stands at `j + 1`, with nothing before the first and after the last.
 /// The first triangle of a cell has an edge on the older column, the second on the newer.
 struct Strip {
     /// Twice the vector area.
     normal: [[Vec<f32>; 3]; 2],
-    /// Its square over the square of the share of smoke.
+    /// Square of its area over its smoke: of one over the optical depth.
     area: [Vec<f32>; 2],
-    /// Square of the shape.
+    /// One over the square of the shape; 0 if it does not count.
     shape: [Vec<f32>; 2],
     /// 1 if it exists.
     there: [Vec<f32>; 2],
@@ -310,7 +316,7 @@ impl Strip {
                 self.normal[side][c].fill(0.0);
             }
             self.area[side].fill(0.0);
-            self.shape[side].fill(NONE);
+            self.shape[side].fill(0.0);
             self.there[side].fill(0.0);
         }
     }
@@ -318,11 +324,16 @@ impl Strip {
 
 /// The triangles between a column and the next newer one.
 #[inline(always)]
-fn strip(sheet: &Sheet, joined: &[f32], column: usize, [a, b]: [&Padded; 2], into: &mut Strip) {
+fn strip(
+    (sheet, joined, unit): (&Sheet, &[f32], f32),
+    column: usize,
+    [a, b]: [&Padded; 2],
+    into: &mut Strip,
+) {
     let is_last = column + 2 == sheet.life.len();
     let first = if column == 0 { sheet.end_strips[0] } else { 1.0 };
     let share = if is_last { sheet.end_strips[1] * first } else { first };
-    let smoke = 1.0 / (share * share).max(1e-12);
+    let smoke = unit / (share * share).max(1e-12);
     // While it grows, its shape says nothing.
     let shape_counts = if share > 0.999_999 { 1.0 } else { 0.0 };
     let n = sheet.rows - 1;
@@ -364,13 +375,15 @@ fn triangles(
             let (m0, m1, m2) = (d0 * d1, d1 * d2, d2 * d0);
             let most = if m0 > m1 { m0 } else { m1 };
             let most = if most > m2 { most } else { m2 };
-            // (7.6) squared: 16 area² / (3 max²), with `square` = 4 area².
-            let quality = 4.0 / 3.0 * square / (most + f32::MIN_POSITIVE);
+            // One over (7.6) squared: 3 max² / (16 area²), with `square` = 4 area².
+            let worse = 0.75 * most / (square + f32::MIN_POSITIVE);
+            let worse = if worse < WORST { worse } else { WORST };
+            let larger = alive * square * smoke;
             normal[0][k] = alive * cx;
             normal[1][k] = alive * cy;
             normal[2][k] = alive * cz;
-            area[k] = alive * square * smoke;
-            shape[k] = if alive * shape_counts > 0.0 { quality } else { NONE };
+            area[k] = if larger < WORST { larger } else { WORST };
+            shape[k] = alive * shape_counts * worse;
             there[k] = alive;
         }
         store(nx, j, &normal[0]);
@@ -386,9 +399,8 @@ fn triangles(
 /// Some numbers of a list that has as many.
 #[inline(always)]
 fn load(list: &[f32], at: usize) -> [f32; WIDTH] {
-    let mut numbers = [0.0; WIDTH];
-    numbers.copy_from_slice(&list[at..at + WIDTH]);
-    numbers
+    // Not `copy_from_slice`: that may be a call, and there are eighty for as many vertices.
+    *list[at..at + WIDTH].first_chunk().unwrap_or(&[0.0; WIDTH])
 }
 
 /// The same of four lists.
@@ -427,7 +439,9 @@ fn edge(
 /// Numbers into a list.
 #[inline(always)]
 fn store(list: &mut [f32], at: usize, numbers: &[f32; WIDTH]) {
-    list[at..at + WIDTH].copy_from_slice(numbers);
+    if let Some(place) = list[at..at + WIDTH].first_chunk_mut() {
+        *place = *numbers;
+    }
 }
 
 /// One column's vertices: what their triangles say.
@@ -456,10 +470,9 @@ impl Gathered {
             fold(&mut self.normal[c], older, newer, |a, b| a + b);
         }
         let (b, a) = (before, after);
-        let larger = |a, b| if a > b { a } else { b };
-        fold(&mut self.area, both(&b.area), both(&a.area), larger);
-        fold(&mut self.shape, both(&b.shape), both(&a.shape), |a, b| if a < b { a } else { b });
-        fold(&mut self.there, both(&b.there), both(&a.there), larger);
+        worst(&mut self.area, both(&b.area), both(&a.area));
+        worst(&mut self.shape, both(&b.shape), both(&a.shape));
+        fold(&mut self.there, both(&b.there), both(&a.there), |a, b| if a > b { a } else { b });
     }
 
     /// (7.7) over the edges at each vertex that have a triangle: up and down the column, to the next one at the same
@@ -490,7 +503,7 @@ impl Gathered {
 
     /// The terms, from what was gathered.
     #[inline(always)]
-    fn finish(&self, opacity: &Opacity, k: f32, fade: f32, block: &mut [f32]) {
+    fn finish(&self, opacity: &Opacity, is_smoke: bool, fade: f32, block: &mut [f32]) {
         let rows = block.len() / CHANNELS;
         let (nx, block) = block.split_at_mut(rows);
         let (ny, block) = block.split_at_mut(rows);
@@ -502,22 +515,22 @@ impl Gathered {
         let (area, quality) = (&self.area[..rows], &self.shape[..rows]);
         let (there, bend) = (&self.there[..rows], &self.bend[..rows]);
         let (b, s, linear) = (opacity.curvature, opacity.shape, opacity.linear);
-        let all = opacity.fresh >= 1.0;
+        let (all, smoke) = (opacity.fresh >= 1.0, if is_smoke { 1.0 } else { 0.0 });
         for j in 0..rows {
             let square = gx[j] * gx[j] + gy[j] * gy[j] + gz[j] * gz[j];
             let inverse = 1.0 / (square + f32::MIN_POSITIVE).sqrt();
             nx[j] = inverse * gx[j];
             ny[j] = inverse * gy[j];
             nz[j] = inverse * gz[j];
-            // `area` holds four times the square.
-            let depth = k / (0.5 * area[j].sqrt() + f32::MIN_POSITIVE);
+            let depth = smoke / (area[j].sqrt() + f32::MIN_POSITIVE);
             let clamped = if depth < 1.0 { depth } else { 1.0 };
             let thin = if linear { clamped } else { 1.0 - exp_minus(depth) };
             density[j] = if all { 1.0 } else { thin };
             let bent = 1.0 - b * (bend[j].sqrt() * inverse);
             let bent = if bent > 0.0 { bent } else { 0.0 };
             curvature[j] = if bent < 1.0 { bent } else { 1.0 };
-            shape[j] = if quality[j] < 1.0 { quality[j] } else { 1.0 };
+            // Without a triangle that counts it hides nothing.
+            shape[j] = if quality[j] > 1.0 { 1.0 / quality[j] } else { 1.0 };
         }
         power(shape, 0.5 * s);
         for j in 0..rows {
@@ -550,6 +563,26 @@ fn fold(
             let newer = together(together(a0[k], a0_up[k]), a1[k]);
             let older = together(together(b0_up[k], b1[k]), b1_up[k]);
             found[k] = together(newer, older);
+        }
+        store(out, j, &found);
+        j += WIDTH;
+    }
+}
+
+/// `Σx² / Σx` over a vertex' triangles: their mean if they are alike, the largest if that is much larger.
+#[inline(always)]
+fn worst(out: &mut [f32], before: [&[f32]; 2], after: [&[f32]; 2]) {
+    let mut j = 0;
+    while j < out.len() {
+        let (a0, a0_up, a1) = (load(after[0], j), load(after[0], j + 1), load(after[1], j));
+        let (b0_up, b1, b1_up) =
+            (load(before[0], j + 1), load(before[1], j), load(before[1], j + 1));
+        let mut found = [0.0; WIDTH];
+        for k in 0..WIDTH {
+            let sum = (a0[k] + a0_up[k] + a1[k]) + (b0_up[k] + b1[k] + b1_up[k]);
+            let newer = a0[k] * a0[k] + a0_up[k] * a0_up[k] + a1[k] * a1[k];
+            let older = b0_up[k] * b0_up[k] + b1[k] * b1[k] + b1_up[k] * b1_up[k];
+            found[k] = (newer + older) / (sum + f32::MIN_POSITIVE);
         }
         store(out, j, &found);
         j += WIDTH;

@@ -4,7 +4,8 @@
 //!
 //! The share of fluid is looked at on a lattice over the flow's bounds, evened out twice with the mean of six neighbours
 //! (a mask knows no half cells, and its stairs would be all one sees), and cut at one half by surface nets: a vertex in
-//! every cell that is crossed, at the mean of its crossings. Beyond the bounds everything is fluid.
+//! every cell that is crossed, at the mean of its crossings. Beyond the bounds everything is fluid. What the zoo's own flows
+//! pass is drawn as it was before it became cells.
 //!
 //! # Limits
 //!
@@ -27,6 +28,7 @@ use crate::flow::analytic::Analytic;
 use crate::flow::{Flow, Unreadable};
 use crate::mesh::{Shape, Topology};
 use crate::modifier::{Halt, Inputs, Modifier, Moment, Need, Report, Stage, Stateless};
+use crate::zoo::profile;
 use crate::{Run, TriMesh};
 
 /// Samples along the longest side, at most.
@@ -96,9 +98,12 @@ fn place(i: usize, n: [usize; 3]) -> DVec3 {
 pub fn mesh(flow: &Flow, t: f64, run: &Run<'_>) -> Result<TriMesh, Unreadable> {
     if let Flow::Analytic(formula) = flow {
         return Ok(match formula {
-            Analytic::Wake => cylinder(0.5, [0.0, 4.0]),
+            Analytic::Wake => profile::extruded(&profile::circle(0.5), [0.0, 4.0]),
             _ => TriMesh::default(),
         });
+    }
+    if let Some(known) = flow.walls() {
+        return Ok(known);
     }
     let mut lattice = Lattice::of(flow, t, run)?;
     if lattice.fluid.iter().all(|fluid| *fluid > 0.5) {
@@ -115,23 +120,6 @@ pub fn mesh(flow: &Flow, t: f64, run: &Run<'_>) -> Result<TriMesh, Unreadable> {
     let positions = net.positions.iter().map(to_world).collect();
     let triangles = net.indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
     Ok(TriMesh::new(positions, triangles))
-}
-
-/// A cylinder along z, closed by discs.
-fn cylinder(radius: f32, [low, high]: [f32; 2]) -> TriMesh {
-    const AROUND: u32 = 96;
-    let rim = |k: u32, z: f32| {
-        let (s, c) = libm::sincosf(std::f32::consts::TAU * k as f32 / AROUND as f32);
-        Vec3::new(radius * c, radius * s, z)
-    };
-    let mut positions: Vec<Vec3> = (0..AROUND).flat_map(|k| [rim(k, low), rim(k, high)]).collect();
-    positions.extend([Vec3::new(0.0, 0.0, low), Vec3::new(0.0, 0.0, high)]);
-    let (bottom, top) = (2 * AROUND, 2 * AROUND + 1);
-    let around = |k: u32| {
-        let (a, b) = (2 * k, 2 * ((k + 1) % AROUND));
-        [[a, b, b + 1], [a, b + 1, a + 1], [bottom, b, a], [top, a + 1, b + 1]]
-    };
-    TriMesh::new(positions, (0..AROUND).flat_map(around).collect())
 }
 
 /// The walls of a flow, to be shown.

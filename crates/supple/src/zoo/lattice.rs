@@ -89,7 +89,7 @@ impl Obstacle {
     }
 
     /// True inside, in diameters from the middle of the obstacle (or of its foot, on the ground).
-    fn holds(self, [x, y, z]: [f32; 3]) -> bool {
+    pub(super) fn holds(self, [x, y, z]: [f32; 3]) -> bool {
         match self {
             Self::Cylinder => x * x + y * y < 0.25,
             Self::Square => x.abs().max(y.abs()) < 0.5,
@@ -118,7 +118,7 @@ impl Obstacle {
 }
 
 /// Sine and cosine of the angle of the wing to the stream: 15°.
-const WING: [f32; 2] = [0.258_819_04, 0.965_925_8];
+pub(super) const WING: [f32; 2] = [0.258_819_04, 0.965_925_8];
 
 /// A place along and above a chord of three diameters, in chords.
 fn on_chord(x: f32, y: f32) -> [f32; 2] {
@@ -127,7 +127,7 @@ fn on_chord(x: f32, y: f32) -> [f32; 2] {
 }
 
 /// Half the thickness of a four-digit profile.
-fn thickness(t: f32) -> f32 {
+pub(super) fn thickness(t: f32) -> f32 {
     0.9 * (0.2969 * t.sqrt() - 0.126 * t - 0.3516 * t * t + 0.2843 * t * t * t
         - 0.1015 * t * t * t * t)
 }

@@ -35,6 +35,7 @@ mod morph_bar;
 mod morphs;
 mod polygonise;
 mod pose;
+pub mod profile;
 mod reduce;
 mod relax;
 mod rigged_bar;

@@ -246,13 +246,13 @@ fn take(
         return turntable(args, stage, renderer, count, shell);
     }
     if let Some(count) = args.sheet {
-        return save(&sheet(args, stage, renderer, count, shell)?, args);
+        return save(&sheet(args, stage, renderer, count, shell)?, &args.output, args.small);
     }
     if is_picture && args.frames.is_none() {
         let frame = args.frame.unwrap_or(0);
         check_length(frame, args.yes)?;
         let shot = Shot::new(stage, &[frame], &args.look, shell)?;
-        return save(&shot.take(stage, frame, renderer, shell)?, args);
+        return save(&shot.take(stage, frame, renderer, shell)?, &args.output, args.small);
     }
     let frames = wanted_frames(stage, args)?;
     animate(args, stage, renderer, frames, shell)
@@ -350,7 +350,7 @@ fn compare(
     let mut after = Stage::open(other, shell)?;
     let picture =
         shot::before_after(stage, &mut after, args.frame.unwrap_or(0), args, renderer, shell)?;
-    save(&picture, args)
+    save(&picture, &args.output, args.small)
 }
 
 fn wanted_frames(stage: &Stage, args: &Args) -> anyhow::Result<Range<u32>> {
@@ -375,12 +375,12 @@ fn check_length(frames: u32, yes: bool) -> anyhow::Result<()> {
 }
 
 /// Writes a single picture as small as was asked for.
-fn save(picture: &Image, args: &Args) -> anyhow::Result<()> {
-    if !args.small {
-        return write(picture, &args.output);
+pub(crate) fn save(picture: &Image, path: &Path, small: bool) -> anyhow::Result<()> {
+    if !small {
+        return write(picture, path);
     }
     let bytes = encode::png::encode_small(picture)?;
-    Ok(supple::io::save(&args.output, |out| out.write_all(&bytes))?)
+    Ok(supple::io::save(path, |out| out.write_all(&bytes))?)
 }
 
 pub(crate) fn write(picture: &Image, path: &Path) -> anyhow::Result<()> {

@@ -169,7 +169,7 @@ impl Shot {
         }
         bodies.extend(shown.iter().flat_map(|s| &s.props).map(|prop| prop.body()));
         let labels = self.look.label.iter().map(|text| Label::edge(Edge::BottomLeft, text));
-        Ok(renderer.render(&View {
+        let image = renderer.render(&View {
             bodies,
             overlays: shown.iter().flat_map(|s| s.overlays.clone()).collect(),
             labels: labels.collect(),
@@ -178,7 +178,9 @@ impl Shot {
             up: Some(self.look.up),
             floor: self.taken.floor.is_finite().then_some(self.taken.floor),
             ..View::through(self.camera, self.look.size)
-        })?)
+        })?;
+        stage.take_back(frame);
+        Ok(image)
     }
 
     /// A cloud of points as the camera sees it, and which points are drawn; nothing for a body with triangles.
@@ -288,6 +290,7 @@ fn scout(
         taken.floor = ground(stage, &frame, look.up).unwrap_or(taken.floor);
         taken.diagonal = filled.map_or(0.0, |b| b.diagonal()).max(taken.diagonal);
         taken.bounds = union(taken.bounds, filled);
+        stage.take_back(frame);
     }
     Ok((taken, framing))
 }

@@ -140,6 +140,11 @@ impl Stage {
         }
         Ok(self.player.frame(i, &shell.quiet_run())?)
     }
+
+    /// Takes back a frame that was shown: the next is written into its memory.
+    pub(crate) fn take_back(&self, frame: Frame) {
+        self.player.take_back(frame.bodies);
+    }
 }
 
 fn cameras_of(asset: &Asset) -> anyhow::Result<Vec<FileCamera>> {

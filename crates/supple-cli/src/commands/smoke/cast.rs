@@ -9,12 +9,12 @@ use supple::dataset::{Coordinates, Grid};
 use supple::flow::Flow;
 use supple::flow::analytic::{self, Analytic};
 use supple::flow::recorded;
-use supple::flow::recording::Recording;
+use supple::flow::recording::{Recording, TimeUnit};
 use supple::mesh::measure::Bounds;
 use supple::player::{Frame, Player};
 use supple::scene::{Entry, Folder, Modifier, OpenFlows, Scene, Source, Time};
 use supple::smoke::style::Style;
-use supple::smoke::{SeedKey, SmokeParams, choose, walls};
+use supple::smoke::{SeedKey, SmokeParams, choose, land, walls};
 use supple::{Asset, Run, TriMesh};
 
 use super::{Args, Line};
@@ -33,6 +33,10 @@ const DEGREES_DEEP: f64 = 9e-5;
 /// Ribbons that stand on a lifted seed line, and their rows.
 const RIBBONS: usize = 12;
 const RIBBON_ROWS: usize = 12;
+
+/// Said of a record in which smoke goes nowhere.
+const TOO_SHORT: &str = "the record is over before smoke has gone a fifth of the seed line's length: say its times \
+                         (--times), or go on with its last level (--frames, --dt)";
 
 /// Columns and rows of a tuft.
 const TUFT: [usize; 2] = [24, 3];
@@ -55,8 +59,13 @@ pub(super) struct Cast {
     frames: u32,
     /// When the first frame is, and from one to the next.
     times: [f64; 2],
+    unit: TimeUnit,
     /// What stands in the flow.
     obstacle: Option<TriMesh>,
+    /// What lies beside it.
+    land: Option<land::Land>,
+    /// What a degree of longitude is to one of latitude; 1 where there are none.
+    narrow: f32,
     /// What each body is made with.
     params: Vec<SmokeParams>,
     files: Vec<PathBuf>,
@@ -69,6 +78,9 @@ struct Opened {
     is_flat: bool,
     /// True if it is degrees wide and metres deep.
     on_globe: bool,
+    unit: TimeUnit,
+    /// Of flows that are seen from above.
+    land: Option<land::Land>,
     /// True if what is not fluid can be shown: a mask on a grid, not the outside of a mesh, nor land on a globe.
     has_walls: bool,
     files: Vec<PathBuf>,
@@ -84,7 +96,8 @@ impl Cast {
     pub(super) fn new(args: &Args, shell: &Shell) -> anyhow::Result<Self> {
         let run = shell.quiet_run();
         let mut chosen = Vec::new();
-        let Opened { flow, formula, is_flat, on_globe, has_walls, files } = open(args, shell)?;
+        let opened = open(args, shell)?;
+        let Opened { flow, formula, is_flat, on_globe, unit, land, has_walls, files } = opened;
         let [first, last] = flow.span().unwrap_or([0.0; 2]);
         let start = args.start.unwrap_or(if args.backward { last } else { first });
         let obstacle = match &args.look.obstacle {
@@ -111,14 +124,7 @@ impl Cast {
             // Metres down are no measure of degrees.
             mean.z = 0.0;
         }
-        let up = match args.vertical_scale {
-            Some(up) => up,
-            None if on_globe => {
-                chosen.push(format!("--vertical-scale {DEGREES_DEEP}"));
-                DEGREES_DEEP
-            }
-            None => 1.0,
-        };
+        let up = scale_of(args, on_globe, &mut chosen);
         if args.style == Style::Surface {
             asked.iter_mut().try_for_each(|asked| spread(asked, mean, &mut chosen))?;
         }
@@ -126,7 +132,7 @@ impl Cast {
         let dt = match args.dt {
             Some(dt) => dt,
             None if args.style == Style::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
-            None => step_of(&flow, &line, args.rows.unwrap_or(60), mean)?,
+            None => step_of(&flow, width_of(args, &line, rows), mean, args.frames.is_none())?,
         };
         if args.dt.is_none() {
             chosen.push(format!("--dt {dt}"));
@@ -134,6 +140,10 @@ impl Cast {
         let frames = frames_of(&flow, columns, start, dt, args.backward);
         if args.frames.is_none() {
             chosen.push(format!("--frames 0..{frames}"));
+        }
+        let way = mean.length() * dt * f64::from(frames);
+        if args.frames.is_none() && args.style == Style::Smoke && 5.0 * way < length_of(&line) {
+            shell.warn("flow", &[TOO_SHORT]);
         }
         let dt = if args.backward { -dt } else { dt };
         let bodies: Vec<SmokeParams> =
@@ -146,9 +156,25 @@ impl Cast {
         let axes = axes_of(&line, mean);
         let is_level = on_globe && line.iter().all(|place| place[2] == line[0][2]);
         let is_flat = (is_flat || is_level) && args.lift.is_none();
+        let land = land.map(|land| beneath(land, &line, up));
+        let narrow = if on_globe { narrow_at(&line) } else { 1.0 };
         let times = [start, dt];
         let params = bodies;
-        Ok(Self { player, chosen, axes, is_flat, frames, times, obstacle, params, files })
+        let cast = Self {
+            player,
+            chosen,
+            axes,
+            is_flat,
+            frames,
+            times,
+            unit,
+            obstacle,
+            land,
+            narrow,
+            params,
+            files,
+        };
+        Ok(cast)
     }
 
     /// The bodies of a frame.
@@ -163,6 +189,22 @@ impl Cast {
     /// The flow's time of a frame.
     pub(super) fn time(&self, frame: u32) -> f64 {
         self.times[0] + f64::from(frame) * self.times[1]
+    }
+
+    /// That time, to be read: a date, or a number with the decimals that change from frame to frame.
+    pub(super) fn when(&self, frame: u32) -> String {
+        let decimals = (1.0 - self.times[1].abs().log10()).ceil().clamp(0.0, 9.0) as usize;
+        self.unit.say(self.time(frame), decimals)
+    }
+
+    /// Land beside the flow, and its shore.
+    pub(super) fn land(&self) -> Option<&land::Land> {
+        self.land.as_ref()
+    }
+
+    /// What a degree of longitude is to one of latitude; 1 where there are none.
+    pub(super) fn narrow(&self) -> f32 {
+        self.narrow
     }
 
     /// What was chosen, as the flags that change it.
@@ -207,9 +249,9 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
     {
         let (flow, files) = (Flow::Analytic(formula), Vec::new());
         let has_walls = formula == Analytic::Wake;
-        let (is_flat, on_globe) = (false, false);
+        let (is_flat, on_globe, land, unit) = (false, false, None, TimeUnit::default());
         let formula = Some(formula);
-        return Ok(Opened { flow, formula, is_flat, on_globe, has_walls, files });
+        return Ok(Opened { flow, formula, is_flat, on_globe, unit, land, has_walls, files });
     }
     let paths: Vec<PathBuf> = args.flow.iter().map(PathBuf::from).collect();
     let own = ["speed", "stretch", "age", "row", "born", "alpha"];
@@ -221,14 +263,17 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
         anyhow::Error::from(error).context(format!("no flow: neither a file nor one of {known}"))
     })?;
     shell.warn("flow", recording.assumed());
-    let is_flat = recorded::is_flat(recording.grid());
     let is_grid = matches!(**recording.grid(), Grid::Uniform { .. } | Grid::Rectilinear { .. });
     let on_globe = recording.coordinates() == Coordinates::Degrees;
-    let has_walls = is_grid && !is_flat && !on_globe;
+    let is_layer = recording.grid().dims().is_some_and(|[_, _, deep]| deep < 3);
+    let land = if on_globe || is_layer { land::of(&recording)? } else { None };
+    let unit = recording.time_unit().clone();
     let files =
         (0..recording.times().len()).map(|level| recording.path(level).to_owned()).collect();
     let flow = recorded::flow(recording, args.looped)?;
-    Ok(Opened { flow, formula: None, is_flat, on_globe, has_walls, files })
+    let is_flat = flow.is_flat();
+    let has_walls = is_grid && !is_flat && !on_globe;
+    Ok(Opened { flow, formula: None, is_flat, on_globe, unit, land, has_walls, files })
 }
 
 /// The surfaces of the command line: lines with a time belong to the one before.
@@ -378,6 +423,15 @@ fn play(scene: &Scene, flow: &Arc<Flow>, args: &Args, shell: &Shell) -> anyhow::
     })
 }
 
+/// Land a little below the lowest seed.
+fn beneath(mut land: land::Land, line: &[[f64; 3]], up: f64) -> land::Land {
+    let low = line.iter().map(|p| p[2]).fold(f64::INFINITY, f64::min) * up;
+    let wide = Bounds::of(&land.mesh.positions).map_or(0.0, |b| f64::from(b.diagonal()));
+    let z = (low - 2e-3 * wide) as f32;
+    land.mesh.positions.iter_mut().chain(land.shore.iter_mut().flatten()).for_each(|p| p.z = z);
+    land
+}
+
 fn raised(mut mesh: TriMesh, up: f32) -> TriMesh {
     mesh.positions.iter_mut().for_each(|p| p.z *= up);
     mesh
@@ -434,12 +488,37 @@ fn mean_velocity(flow: &Flow, line: &[[f64; 3]], t: f64, run: &Run<'_>) -> anyho
     Ok(sum / inside().count().max(1) as f64)
 }
 
+/// What heights are multiplied with.
+fn scale_of(args: &Args, on_globe: bool, chosen: &mut Vec<String>) -> f64 {
+    match args.vertical_scale {
+        Some(up) => up,
+        None if on_globe => {
+            chosen.push(format!("--vertical-scale {DEGREES_DEEP}"));
+            DEGREES_DEEP
+        }
+        None => 1.0,
+    }
+}
+
+/// How far apart rows are; ribbons are cut along their height.
+fn width_of(args: &Args, line: &[[f64; 3]], rows: usize) -> f64 {
+    args.lift.map_or_else(|| length_of(line), f64::abs) / (rows.max(2) - 1) as f64
+}
+
+/// What a degree of longitude is to one of latitude, in the middle of a line.
+fn narrow_at(line: &[[f64; 3]]) -> f32 {
+    let latitude = 0.5 * (line[0][1] + line[line.len() - 1][1]);
+    latitude.to_radians().cos().max(0.05) as f32
+}
+
+fn length_of(line: &[[f64; 3]]) -> f64 {
+    line.windows(2).map(|ends| DVec3::from(ends[0]).distance(DVec3::from(ends[1]))).sum()
+}
+
 /// The step in which the flow crosses a cell as long as it is wide; of a record, one that divides the time between
-/// levels and plays it in not too many frames.
-fn step_of(flow: &Flow, line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::Result<f64> {
-    let length: f64 =
-        line.windows(2).map(|ends| DVec3::from(ends[0]).distance(DVec3::from(ends[1]))).sum();
-    let step = length / rows.saturating_sub(1).max(1) as f64 / mean.length();
+/// levels and, if all of it is shown, plays it in neither too many nor too few frames.
+fn step_of(flow: &Flow, width: f64, mean: DVec3, is_whole: bool) -> anyhow::Result<f64> {
+    let step = width / mean.length();
     let Flow::Recorded(recorded) = flow else {
         anyhow::ensure!(
             step > 0.0 && step.is_finite(),
@@ -457,7 +536,7 @@ fn step_of(flow: &Flow, line: &[[f64; 3]], rows: usize, mean: DVec3) -> anyhow::
     }
     let spacing = (last - first) / (times.len() - 1) as f64;
     let least = (last - first) / MOST_FRAMES;
-    let most = (last - first) / LEAST_FRAMES;
+    let most = if is_whole { (last - first) / LEAST_FRAMES } else { last - first };
     let step = if step.is_finite() { step.clamp(least, most) } else { spacing.min(most) };
     Ok(if step < spacing { spacing / (spacing / step).ceil() } else { step })
 }

@@ -88,6 +88,9 @@ pub(crate) struct Args {
     /// Colour by speed, age, stretch (area over that of its birth), row, or any scalar of the recording, with a legend
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: Option<String>,
+    /// Take longer to make a PNG of about half the size
+    #[arg(long)]
+    pub(crate) small: bool,
     #[command(flatten)]
     pub(crate) recorded: FlowArgs,
     #[command(flatten)]

@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use supple::mesh::Values;
+use supple::mesh::attribute::COLOR;
 use supple::player::{BodyFrame, Frame};
 use supple::{Asset, Run, TriMesh, io};
 use supple_gpu::Renderer;
@@ -71,8 +73,8 @@ impl Output {
                         &mut checkpoint,
                         run,
                         |_, i, frame| {
-                            shown = Some((i, frame));
-                            Ok(())
+                            let before = shown.replace((i, frame));
+                            Ok(before.map(|(_, frame)| frame))
                         },
                     )?;
                     Ok::<_, anyhow::Error>((shown, ended))
@@ -81,7 +83,8 @@ impl Output {
                 let mut seen = Seen::default();
                 seen.look(args, &shown);
                 let camera = Camerawork::new(cast, args, seen);
-                encode::png::write(&camera.take(&shown, last, cast, &mut renderer)?, path)?;
+                let picture = camera.take(&shown, last, cast, &mut renderer)?;
+                crate::commands::render::save(&picture, path, args.small)?;
                 ended.whole(path)?;
                 checkpoint.remove();
                 Ok(vec![path.clone()])
@@ -95,7 +98,7 @@ impl Output {
                 let ended = shell.with_progress("smoke", |run| {
                     for_frames(cast, frames, &mut none, run, |cast, i, frame| {
                         animation.push(&camera.take(&frame, i, cast, &mut renderer)?)?;
-                        Ok(())
+                        Ok(Some(frame))
                     })
                 })?;
                 animation.finish()?;
@@ -107,13 +110,14 @@ impl Output {
     }
 }
 
-/// Plays a range of frames and hands each over with its number; where it is is noted in the checkpoint.
+/// Plays a range of frames and hands each over with its number; the memory of those that come back is used again. Where it
+/// is is noted in the checkpoint.
 pub(super) fn for_frames(
     cast: &mut Cast,
     frames: Range<u32>,
     checkpoint: &mut Checkpoint,
     run: &Run<'_>,
-    mut each: impl FnMut(&mut Cast, u32, Frame) -> anyhow::Result<()>,
+    mut each: impl FnMut(&mut Cast, u32, Frame) -> anyhow::Result<Option<Frame>>,
 ) -> anyhow::Result<Ended> {
     for i in frames.clone() {
         run.check()?;
@@ -125,7 +129,9 @@ pub(super) fn for_frames(
             }
             Err(error) => return Err(error),
         };
-        each(cast, i, frame)?;
+        if let Some(done) = each(cast, i, frame)? {
+            cast.player().take_back(done.bodies);
+        }
         checkpoint.note(cast, i);
         run.report(u64::from(i - frames.start) + 1, frames.len() as u64);
     }
@@ -197,7 +203,13 @@ fn meshes(
     let ended = shell.with_progress("smoke", |run| {
         for_frames(cast, first..frames.end, &mut checkpoint, run, |_, number, frame| {
             for (body, file) in frame.bodies.iter().zip(files_of(number)) {
-                let mesh = mesh_of(body);
+                let mut mesh = mesh_of(body);
+                if ending == "ply"
+                    && let Some(Values::Vec4(colors)) = mesh.attributes.get_mut(COLOR)
+                {
+                    // All of the opacity is in its own channel.
+                    io::round_colors(colors);
+                }
                 io::check_output(&file)?;
                 if listed {
                     io::save(&file, |out| io::vtp::write(&mesh, out))?;
@@ -205,7 +217,7 @@ fn meshes(
                     io::write(&file, &Asset::from_mesh(mesh))?;
                 }
             }
-            Ok(())
+            Ok(Some(frame))
         })
     })?;
     let frames = frames.start..ended.end(frames.end);

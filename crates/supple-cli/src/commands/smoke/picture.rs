@@ -9,6 +9,7 @@ use supple::mesh::measure::Bounds;
 use supple::modifier;
 use supple::player::Frame;
 use supple::smoke::ALPHA;
+use supple::smoke::land::Land;
 use supple::smoke::style::Style;
 use supple_gpu::camera::{Camera, Framing};
 use supple_gpu::overlay::Overlay;
@@ -30,11 +31,20 @@ const LOOKS: u32 = 12;
 /// The colour of seed lines, sRGB.
 const SEED: [u8; 4] = [150, 160, 175, 120];
 
+/// The colours of land, linear, and of its shore, sRGB.
+const LAND: [f32; 4] = [0.055, 0.05, 0.042, 1.0];
+const SHORE: [u8; 4] = [150, 142, 122, 200];
+
+/// How far around smoke land is shown, as a share of its size.
+const AROUND: f32 = 0.35;
+
 /// One camera for all frames.
 pub(super) struct Camerawork {
     camera: Camera,
     stage: Option<Bounds>,
     obstacle: Option<TriMesh>,
+    land: Option<Land>,
+    narrow: f32,
     args: Args,
     /// What the colour means, and the ends of its range.
     by: Option<(String, [f32; 2])>,
@@ -85,7 +95,7 @@ impl Camerawork {
                 let mut none = Checkpoint::none();
                 let looked = for_frames(cast, i..i + 1, &mut none, run, |_, _, frame| {
                     seen.look(args, &frame);
-                    Ok(())
+                    Ok(Some(frame))
                 });
                 match looked {
                     Ok(_) => {}
@@ -103,26 +113,34 @@ impl Camerawork {
     pub(super) fn new(cast: &Cast, args: &Args, seen: Seen) -> Self {
         let Seen { points: mut seen, range } = seen;
         let look = &args.look;
+        let narrow = cast.narrow();
+        narrowed(&mut seen, narrow);
         let obstacle = cast.obstacle().cloned();
+        let mut land = cast.land().cloned();
+        if let Some(land) = &mut land {
+            narrowed(&mut land.mesh.positions, narrow);
+            land.shore.iter_mut().for_each(|edge| narrowed(edge, narrow));
+        }
         let direction = look
             .from
             .unwrap_or_else(|| if cast.is_flat() { Vec3::Z } else { across(cast.axes(), look.up) });
         let mut framing = Framing::new(direction, look.up, aspect(look.size)).with_margin(0.06);
         // A wall as large as the flow is no reason to look at all of it.
         let smoke = Bounds::of(&seen);
-        let near = |p: &&Vec3| {
+        let near = |p: &&Vec3, share: f32| {
             smoke.is_none_or(|b| {
-                let reach = 0.6 * b.diagonal();
+                let reach = share * b.diagonal();
                 p.cmpge(b.min - reach).all() && p.cmple(b.max + reach).all()
             })
         };
-        let walls: Vec<Vec3> =
-            obstacle.iter().flat_map(|mesh| &mesh.positions).filter(near).copied().collect();
-        seen.extend(walls);
+        let walls = obstacle.iter().flat_map(|mesh| &mesh.positions).filter(|p| near(p, 0.6));
+        let coast = land.iter().flat_map(|land| &land.mesh.positions).filter(|p| near(p, AROUND));
+        let beside: Vec<Vec3> = walls.chain(coast).copied().collect();
+        seen.extend(beside);
         framing.add(&seen);
         let by = args.by.clone().zip(range);
         let (camera, stage) = (framing.camera(), Bounds::of(&seen));
-        Self { camera, stage, obstacle, args: args.clone(), by }
+        Self { camera, stage, obstacle, land, narrow, args: args.clone(), by }
     }
 
     pub(super) fn take(
@@ -133,7 +151,8 @@ impl Camerawork {
         renderer: &mut Renderer,
     ) -> anyhow::Result<Image> {
         let look = &self.args.look;
-        let meshes: Vec<TriMesh> = frame.bodies.iter().map(mesh_of).collect();
+        let mut meshes: Vec<TriMesh> = frame.bodies.iter().map(mesh_of).collect();
+        meshes.iter_mut().for_each(|mesh| narrowed(&mut mesh.positions, self.narrow));
         let mut bodies: Vec<Body<'_>> = Vec::new();
         for mesh in meshes.iter().filter(|mesh| !mesh.triangles.is_empty()) {
             let mut body = Body { paint: self.paint(), ..Body::new(mesh) };
@@ -147,6 +166,10 @@ impl Camerawork {
             bodies.push(body);
         }
         bodies.extend(self.obstacle.as_ref().map(Body::new));
+        let ground = Paint { color: LAND, roughness: 1.0, ..Paint::default() };
+        bodies.extend(
+            self.land.iter().map(|land| Body { paint: ground.clone(), ..Body::new(&land.mesh) }),
+        );
         let mut overlays = Vec::new();
         if !look.no_seed_line {
             overlays.extend(frame.bodies.iter().flat_map(|body| seeds(&body.guides.overlays)));
@@ -156,7 +179,17 @@ impl Camerawork {
                 lines::draw(body, cast, width_px, &mut overlays);
             }
         }
-        let time = format!("t = {:.4}", cast.time(number));
+        for overlay in &mut overlays {
+            if let Overlay::Curve { points, .. } = overlay {
+                narrowed(points, self.narrow);
+            }
+        }
+        overlays.extend(self.land.iter().map(|land| Overlay::Segments {
+            ends: land.shore.clone(),
+            color: SHORE,
+            width_px: 1.2,
+        }));
+        let time = cast.when(number);
         let labels = (!look.no_time).then(|| Label::edge(Edge::BottomLeft, &time));
         let view = View {
             bodies,
@@ -176,6 +209,13 @@ impl Camerawork {
             Style::Tufts => Paint { color: [1.0; 4], roughness: 0.9, ..Paint::default() },
             _ => Paint::smoke([1.0; 3]),
         }
+    }
+}
+
+/// Places on a globe, seen from above one of its latitudes.
+fn narrowed(points: &mut [Vec3], narrow: f32) {
+    if narrow != 1.0 {
+        points.iter_mut().for_each(|p| p.x *= narrow);
     }
 }
 

@@ -355,6 +355,12 @@ impl Collection {
         Ok(Some(self.padded(values, if is_upward { Ends::Zero } else { Ends::Same })))
     }
 
+    /// Whether the flow slips along points without a value.
+    #[must_use]
+    pub fn slips(&self) -> bool {
+        matches!(&self.layout, Layout::Together { slips: true, .. })
+    }
+
     /// Whether boxes of points can be read alone: both components along axes.
     #[must_use]
     pub fn has_parts(&self) -> bool {

@@ -67,6 +67,24 @@ impl Calendar {
         let leap_day = i64::from(month > 2 && self.is_leap(year));
         year * 365 + leaps + months + leap_day + day - 1
     }
+
+    /// Year, month and day of so many days since the first of January of the year 0.
+    fn date(self, days: i64) -> (i64, i64, i64) {
+        let [shortest, longest] = if self == Self::Days360 { [360; 2] } else { [365, 366] };
+        // It is this year or a later one.
+        let mut year = days.div_euclid(if days < 0 { shortest } else { longest });
+        loop {
+            // As many years as fit into what is left.
+            let left = days - self.days(year, 1, 1);
+            match left / longest {
+                0 if days < self.days(year + 1, 1, 1) => break,
+                0 => year += 1,
+                some => year += some,
+            }
+        }
+        let month = (1..=12).rev().find(|&month| self.days(year, month, 1) <= days).unwrap_or(1);
+        (year, month, days - self.days(year, month, 1) + 1)
+    }
 }
 
 impl TimeUnits {
@@ -88,6 +106,21 @@ impl TimeUnits {
         let days = calendar.days(year, month, day) as f64;
         let reference = days * 86400.0 + hours * 3600.0 + minutes * 60.0 + secs;
         Some(Self { text: units.to_owned(), seconds, reference, calendar })
+    }
+
+    /// A time as a date of its calendar, to the minute; with seconds if there are any.
+    #[must_use]
+    pub fn date(&self, time: f64) -> Option<String> {
+        let seconds = (self.reference + time * self.seconds).round();
+        // Four thousand millennia: beyond, the number says more.
+        if !seconds.is_finite() || seconds.abs() > 1.3e14 {
+            return None;
+        }
+        let (days, rest) = ((seconds as i64).div_euclid(86400), (seconds as i64).rem_euclid(86400));
+        let (year, month, day) = self.calendar.date(days);
+        let (hours, minutes, secs) = (rest / 3600, rest / 60 % 60, rest % 60);
+        let date = format!("{year:04}-{month:02}-{day:02} {hours:02}:{minutes:02}");
+        Some(if secs == 0 { date } else { format!("{date}:{secs:02}") })
     }
 
     /// A time of other units, in these.
@@ -225,6 +258,23 @@ mod tests {
         assert_eq!(days(Calendar::NoLeap, 2001, 1, 1) - days(Calendar::NoLeap, 2000, 1, 1), 365);
         assert_eq!(days(Calendar::AllLeap, 2001, 1, 1) - days(Calendar::AllLeap, 2000, 1, 1), 366);
         assert_eq!(days(Calendar::Days360, 2001, 1, 1) - days(Calendar::Days360, 2000, 1, 1), 360);
+    }
+
+    #[test]
+    fn days_become_dates_of_all_calendars() {
+        use Calendar::{AllLeap, Days360, Gregorian, Julian, NoLeap};
+        for calendar in [Gregorian, Julian, NoLeap, AllLeap, Days360] {
+            for days in (-400_000..900_000).step_by(37) {
+                let (year, month, day) = calendar.date(days);
+                assert_eq!(calendar.days(year, month, day), days, "{calendar:?}");
+                assert!((1..=12).contains(&month) && (1..=31).contains(&day), "{month} {day}");
+            }
+        }
+        let seconds = TimeUnits::parse("seconds since 1970-01-01 00:00:00", "").unwrap();
+        assert_eq!(seconds.date(1_454_587_200.0).unwrap(), "2016-02-04 12:00");
+        let days = TimeUnits::parse("days since 2000-02-28", "noleap").unwrap();
+        assert_eq!(days.date(1.0 + 1.0 / 86400.0).unwrap(), "2000-03-01 00:00:01");
+        assert_eq!(days.date(1e300), None);
     }
 
     #[test]

@@ -78,6 +78,10 @@ fn write_vertex_header<'a>(
     write!(out, "ply\nformat binary_little_endian 1.0\nelement vertex {count}\n")?;
     write!(out, "property float x\nproperty float y\nproperty float z\n")?;
     let mut columns = Vec::new();
+    // Those that readers know by name, as the alpha of colours, come before others called so.
+    let mut taken: Vec<String> = ["x", "y", "z"].map(str::to_owned).into();
+    let reserved = attributes.iter().flat_map(known_names).map(|name| (*name).to_owned());
+    taken.extend(reserved);
     for attribute in attributes {
         let column = column(attribute);
         let kind = match column {
@@ -85,7 +89,13 @@ fn write_vertex_header<'a>(
             Column::Bytes(_) => "uchar",
             Column::Doubles(_) => "double",
         };
-        for name in property_names(attribute) {
+        for mut name in property_names(attribute) {
+            if known_names(attribute).is_empty() {
+                while taken.contains(&name) {
+                    name.push('_');
+                }
+                taken.push(name.clone());
+            }
             writeln!(out, "property {kind} {name}")?;
         }
         columns.push(column);
@@ -105,19 +115,23 @@ fn column(attribute: &Attribute) -> Column<'_> {
     Column::Floats { values: attribute.values.as_floats(), width: attribute.values.width() }
 }
 
-fn property_names(attribute: &Attribute) -> Vec<String> {
-    let known: &[&str] = match (attribute.name.as_str(), attribute.values.width()) {
+/// The names that readers know an attribute by; none for most.
+fn known_names(attribute: &Attribute) -> &'static [&'static str] {
+    match (attribute.name.as_str(), attribute.values.width()) {
         (NORMAL, 3) => &["nx", "ny", "nz"],
         (UV, 2) => &["s", "t"],
         (COLOR, 4) => &["red", "green", "blue", "alpha"],
         _ => &[],
-    };
+    }
+}
+
+fn property_names(attribute: &Attribute) -> Vec<String> {
+    let known = known_names(attribute);
     if !known.is_empty() {
         return known.iter().map(|&name| name.to_owned()).collect();
     }
     let name = one_word(&attribute.name);
     match attribute.values.width() {
-        1 if matches!(name.as_str(), "x" | "y" | "z") => vec![format!("{name}_")],
         1 => vec![name],
         width => ["x", "y", "z", "w"][..width].iter().map(|s| format!("{name}_{s}")).collect(),
     }
@@ -153,4 +167,28 @@ fn write_vertices(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec4;
+
+    use super::*;
+
+    #[test]
+    fn no_two_properties_have_one_name() {
+        let mut mesh = TriMesh::new(vec![Vec3::ZERO; 3], vec![[0, 1, 2]]);
+        for name in ["alpha", "x", "nx"] {
+            mesh.attributes.set(name.to_owned(), Values::Scalar(vec![0.5; 3]));
+        }
+        mesh.attributes.set(COLOR.to_owned(), Values::Vec4(vec![Vec4::ONE; 3]));
+        let mut file = Vec::new();
+        write(&mesh, &mut file).unwrap();
+        let text = String::from_utf8_lossy(&file);
+        let mut names: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("property float ")).collect();
+        assert_eq!(names, ["x", "y", "z", "alpha_", "x_", "nx"], "{text}");
+        names.extend(text.lines().filter_map(|line| line.strip_prefix("property uchar ")));
+        assert_eq!(names[6..], ["red", "green", "blue", "alpha"], "as readers know them");
+    }
 }
