@@ -14,12 +14,12 @@ use crate::lengths::Lengths as _;
 /// How far apart points of an edge are, as a share of how deep the body is: its like cannot pass between.
 const GAP: f32 = 2.0;
 
-/// The same for ridges, which others meet first: two rounds that cross touch in one point. With points a thickness apart
-/// worms of a heap sank into each other to their middle lines, and went through.
-const RIDGE_GAP: f32 = 0.8;
+/// The same for slender bodies: two rounds that cross touch in one point. With points a thickness apart worms of a heap
+/// sank into each other to their middle lines, and went through.
+const SLENDER_GAP: f32 = 0.8;
 
-/// From this angle between two triangles their edge is a ridge, in radians: 30°.
-const RIDGE: f32 = std::f32::consts::FRAC_PI_6;
+/// From so many times as long as it is deep a body is slender: worms are 33 times, bells 20.
+const SLENDER: f32 = 25.0;
 
 /// Most points between two vertices of the surface: a hair of a body is not filled with points.
 const MOST_BETWEEN: f32 = 16.0;
@@ -41,8 +41,9 @@ impl Body {
         let field = Arc::new(DistanceField::new(&rest, &self.surface, run)?);
         let particle = |r: u32| self.outside.binary_search(&r).map_or(0, |k| k as u32);
         let mut between = Vec::new();
-        for ([a, b], is_ridge) in edges(&rest, &self.surface) {
-            let gap = if is_ridge { RIDGE_GAP } else { GAP } * field.deepest();
+        let is_slender = self.size as f32 > SLENDER * field.deepest();
+        let gap = if is_slender { SLENDER_GAP } else { GAP } * field.deepest();
+        for [a, b] in edges(&self.surface) {
             let length = rest[a as usize].distance_to(rest[b as usize]);
             let parts = (length / gap).ceil().min(MOST_BETWEEN + 1.0) as u32;
             let of = [a, b].map(particle);
@@ -102,27 +103,15 @@ impl Body {
     }
 }
 
-/// The edges of a surface, and whether each is a ridge: convex, with triangles that lean by more than [`RIDGE`].
-fn edges(rest: &[Vec3], surface: &[[u32; 3]]) -> Vec<([u32; 2], bool)> {
-    let mut sides: Vec<([u32; 2], usize)> = Vec::with_capacity(3 * surface.len());
-    for (t, &[a, b, c]) in surface.iter().enumerate() {
-        sides.extend([[a, b], [b, c], [c, a]].map(|[a, b]| ([a.min(b), a.max(b)], t)));
+/// The edges of a surface, each once.
+fn edges(surface: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    let mut edges: Vec<[u32; 2]> = Vec::with_capacity(3 * surface.len());
+    for &[a, b, c] in surface {
+        edges.extend([[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)]));
     }
-    sides.sort_unstable();
-    let corners = |t: usize| surface[t].map(|v| rest[v as usize]);
-    let normal = |t: usize| {
-        let [a, b, c] = corners(t);
-        (b - a).cross(c - a).unit_or_zero()
-    };
-    let center = |t: usize| corners(t).iter().sum::<Vec3>();
-    let is_ridge = |s: usize, t: usize| {
-        normal(s).dot(normal(t)) < RIDGE.cos() && normal(s).dot(center(t) - center(s)) < 0.0
-    };
-    let edge = |sides: &[([u32; 2], usize)]| match sides {
-        &[(edge, s), (_, t)] => (edge, is_ridge(s, t)),
-        sides => (sides[0].0, false),
-    };
-    sides.chunk_by(|a, b| a.0 == b.0).map(edge).collect()
+    edges.sort_unstable();
+    edges.dedup();
+    edges
 }
 
 /// The radius of the smallest circle around a triangle: no point of it is farther from the nearest corner.

@@ -12,15 +12,15 @@
 //! - curvature (7.7) `1 − b max |n · eᵢ|` over the edges at a vertex.
 //! - fade (7.8), 1 for young smoke, 0 at the age at which a column is released again.
 //!
-//! Density and shape of a vertex are those of its worst triangles: of the squares aᵢ of areas it takes `Σaᵢ² / Σaᵢ`, of
-//! the inverse squares qᵢ of shapes likewise. Where triangles are much alike this is their mean, whose error is of second
-//! order in the size of cells; where one is much worse than the others it is that one. Squares are summed, so that there is one
-//! root a vertex and none a triangle.
+//! The shape of a vertex is the worst of its triangles. Its density is that of `Σaᵢ⁵ / Σaᵢ⁴`, the aᵢ squares of their areas:
+//! where triangles are much alike this is their mean, whose error is of second order in the size of cells; where one is
+//! larger than the others it is that one. Squares are summed and compared, so that there is one root a vertex and none a
+//! triangle.
 //!
 //! # Where we differ from the thesis
 //!
-//! - The thesis takes the least of a vertex' triangles. That is of first order: where the strain changes, half the
-//!   resolution is 1 % thinner (`resolution_does_not_change_the_opacity`).
+//! - The thesis takes the least density of a vertex' triangles. That is of first order: where the strain changes, half
+//!   the resolution is 1 % thinner (`resolution_does_not_change_the_opacity`).
 //! - (7.3) itself, not its linearisation (7.5), which is there with [`Opacity::linear`]: it needs no clamp, and two
 //!   sheets in one place look like one with the smoke of both.
 //! - The triangles at the seeds grow from nothing between two releases, with their smoke in proportion: with
@@ -282,8 +282,11 @@ impl Padded {
     }
 }
 
-/// No triangle counts as larger or worse than this; its square fits.
+/// No triangle counts as worse than this.
 const WORST: f32 = 1e15;
+
+/// No triangle counts as larger, as the square of one over its optical depth: its smoke would cover 3e-4. The fifth power fits.
+const LARGEST: f32 = 1e7;
 
 /// The triangles between two columns; cell `j` stands at `j + 1`, with nothing before the first and after the last.
 /// The first triangle of a cell has an edge on the older column, the second on the newer.
@@ -382,7 +385,7 @@ fn triangles(
             normal[0][k] = alive * cx;
             normal[1][k] = alive * cy;
             normal[2][k] = alive * cz;
-            area[k] = if larger < WORST { larger } else { WORST };
+            area[k] = if larger < LARGEST { larger } else { LARGEST };
             shape[k] = alive * shape_counts * worse;
             there[k] = alive;
         }
@@ -471,8 +474,9 @@ impl Gathered {
         }
         let (b, a) = (before, after);
         worst(&mut self.area, both(&b.area), both(&a.area));
-        worst(&mut self.shape, both(&b.shape), both(&a.shape));
-        fold(&mut self.there, both(&b.there), both(&a.there), |a, b| if a > b { a } else { b });
+        let larger = |a, b| if a > b { a } else { b };
+        fold(&mut self.shape, both(&b.shape), both(&a.shape), larger);
+        fold(&mut self.there, both(&b.there), both(&a.there), larger);
     }
 
     /// (7.7) over the edges at each vertex that have a triangle: up and down the column, to the next one at the same
@@ -569,7 +573,7 @@ fn fold(
     }
 }
 
-/// `Σx² / Σx` over a vertex' triangles: their mean if they are alike, the largest if that is much larger.
+/// `Σx⁵ / Σx⁴` over a vertex' triangles: their mean if they are alike, the largest if that is larger.
 #[inline(always)]
 fn worst(out: &mut [f32], before: [&[f32]; 2], after: [&[f32]; 2]) {
     let mut j = 0;
@@ -579,10 +583,13 @@ fn worst(out: &mut [f32], before: [&[f32]; 2], after: [&[f32]; 2]) {
             (load(before[0], j + 1), load(before[1], j), load(before[1], j + 1));
         let mut found = [0.0; WIDTH];
         for k in 0..WIDTH {
-            let sum = (a0[k] + a0_up[k] + a1[k]) + (b0_up[k] + b1[k] + b1_up[k]);
-            let newer = a0[k] * a0[k] + a0_up[k] * a0_up[k] + a1[k] * a1[k];
-            let older = b0_up[k] * b0_up[k] + b1[k] * b1[k] + b1_up[k] * b1_up[k];
-            found[k] = (newer + older) / (sum + f32::MIN_POSITIVE);
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for x in [a0[k], a0_up[k], a1[k], b0_up[k], b1[k], b1_up[k]] {
+                let weight = (x * x) * (x * x);
+                sum += weight * x;
+                weights += weight;
+            }
+            found[k] = sum / (weights + f32::MIN_POSITIVE);
         }
         store(out, j, &found);
         j += WIDTH;

@@ -192,11 +192,12 @@ fn terms_plainly(sheet: &Sheet, opacity: &Opacity, k: f64) -> Vec<Terms> {
             }
         }
     }
-    let worst = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>() / x.iter().sum::<f64>();
+    let power = |x: &[f64], n: i32| x.iter().map(|x| x.powi(n)).sum::<f64>();
+    let largest = |x: &[f64]| x.iter().copied().fold(0.0, f64::max);
     (0..n)
         .map(|i| {
-            let area = worst(&areas[i]).sqrt();
-            let shape = if shapes[i].is_empty() { 1.0 } else { worst(&shapes[i]).powf(-0.5) };
+            let area = (power(&areas[i], 5) / power(&areas[i], 4)).sqrt();
+            let shape = if shapes[i].is_empty() { 1.0 } else { largest(&shapes[i]).powf(-0.5) };
             let unit = normal[i].normalize_or_zero();
             let bend = edges[i].iter().map(|e| unit.dot(e.normalize_or_zero()).abs());
             let bend = bend.fold(0.0, f64::max);
