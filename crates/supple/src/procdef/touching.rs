@@ -11,15 +11,15 @@ use crate::Run;
 use crate::contact::{Between, DistanceField, Lent, Rings, Space};
 use crate::lengths::Lengths as _;
 
-/// How far apart points of an edge are, as a share of how deep the body is: its like cannot pass between.
-const GAP: f32 = 2.0;
+/// How far apart points of an edge are, as a share of how deep the body is. Two rounds that cross touch in one point: with
+/// points a thickness apart worms of a heap sank into each other to their middle lines, and went through.
+const GAP: f32 = 0.8;
 
-/// The same for slender bodies: two rounds that cross touch in one point. With points a thickness apart worms of a heap
-/// sank into each other to their middle lines, and went through.
-const SLENDER_GAP: f32 = 0.8;
+/// The same for shells, which touch in many: no two points are farther apart than they are thick.
+const SHELL_GAP: f32 = 2.0;
 
-/// From so many times as long as it is deep a body is slender: worms are 33 times, bells 20.
-const SLENDER: f32 = 25.0;
+/// With more volume than this times size and square of its depth a body is a shell: a straight rod has `π`.
+const SHELL: f32 = 12.0;
 
 /// Most points between two vertices of the surface: a hair of a body is not filled with points.
 const MOST_BETWEEN: f32 = 16.0;
@@ -41,8 +41,9 @@ impl Body {
         let field = Arc::new(DistanceField::new(&rest, &self.surface, run)?);
         let particle = |r: u32| self.outside.binary_search(&r).map_or(0, |k| k as u32);
         let mut between = Vec::new();
-        let is_slender = self.size as f32 > SLENDER * field.deepest();
-        let gap = if is_slender { SLENDER_GAP } else { GAP } * field.deepest();
+        let rod = self.size as f32 * field.deepest() * field.deepest();
+        let is_shell = self.volume as f32 > SHELL * rod;
+        let gap = if is_shell { SHELL_GAP } else { GAP } * field.deepest();
         for [a, b] in edges(&self.surface) {
             let length = rest[a as usize].distance_to(rest[b as usize]);
             let parts = (length / gap).ceil().min(MOST_BETWEEN + 1.0) as u32;
