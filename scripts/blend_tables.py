@@ -89,6 +89,16 @@ def data_pairs(data):
             yield name, shapes / a, shapes / b
 
 
+def figures(told):
+    """Three cells of a table: what was solved, and volume and edges beside linear blending."""
+    n = told["network"]
+    percent = lambda x: "–" if x is None else f"{100 * x:+.2f} %"
+    return (
+        f"{n['nodes']:,} / {n['springs']:,} | {percent(told['volume_error'])} / {percent(told['volume_error_linear'])}"
+        f" | {100 * told['edge_error']:.2f} / {100 * told['edge_error_linear']:.2f} %"
+    )
+
+
 def pairs(supple, data, folder):
     print(f"| pair | nodes / springs | volume: springs / linear | edges: springs / linear | not proved | inverted tets | ms a step |")
     print("|---|---|---|---|---|---|---|")
@@ -99,12 +109,8 @@ def pairs(supple, data, folder):
         if isinstance(told, str):
             print(f"| {name} | {told} | | | | | |")
             continue
-        n = told["network"]
-        percent = lambda x: "–" if x is None else f"{100 * x:+.2f} %"
         print(
-            f"| {name} | {n['nodes']:,} / {n['springs']:,} | {percent(told['volume_error'])} / {percent(told['volume_error_linear'])}"
-            f" | {100 * told['edge_error']:.2f} / {100 * told['edge_error_linear']:.2f} %"
-            f" | {told['frames_not_proved']} of {told['frames']} | {told['inverted_tets']} | {told['milliseconds']:.0f} |",
+            f"| {name} | {figures(told)} | {told['frames_not_proved']} of {told['frames']} | {told['inverted_tets']} | {told['milliseconds']:.0f} |",
             flush=True,
         )
 
@@ -119,13 +125,8 @@ def played(supple, data, folder):
             if "no morph targets" not in told and "no mesh" not in told:
                 print(f"| {path.name} | {told} | | | | | | |", flush=True)
             continue
-        n = told["network"]
-        percent = lambda x: "–" if x is None else f"{100 * x:+.2f} %"
         print(
-            f"| {path.name} | {told['frames']} | {len(told['targets'])} | {n['nodes']:,} / {n['springs']:,}"
-            f" | {percent(told['volume_error'])} / {percent(told['volume_error_linear'])}"
-            f" | {100 * told['edge_error']:.2f} / {100 * told['edge_error_linear']:.2f} %"
-            f" | {told['frames_not_proved']} | {told['milliseconds']:.1f} |",
+            f"| {path.name} | {told['frames']} | {len(told['targets'])} | {figures(told)} | {told['frames_not_proved']} | {told['milliseconds']:.1f} |",
             flush=True,
         )
 

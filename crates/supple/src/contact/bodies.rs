@@ -41,8 +41,6 @@ pub(super) struct Pair {
     pub(super) shift: Vec3,
     /// Around the second, in its space.
     pub(super) around: Bounds,
-    /// The square of how far from its nearest particle a point inside the second may be.
-    pub(super) farthest: f32,
     /// Their blocks that may touch.
     pub(super) near: Vec<Near>,
     longest: f32,
@@ -75,9 +73,6 @@ pub(super) fn pairs(parties: &mut [Party<'_>], run: &Run<'_>) -> Vec<Pair> {
     if parties.iter().filter(|p| p.others).count() < 2 {
         return Vec::new();
     }
-    run.for_each_piece(parties, PAIRS_A_TASK, |_, parties| {
-        parties.iter_mut().filter(|p| p.others).for_each(|party| party.lent.lay_out());
-    });
     let posed: Vec<Option<Posed>> =
         parties.iter().map(|p| if p.others { posed(p.lent) } else { None }).collect();
     let mut order: Vec<usize> = (0..parties.len()).filter(|&i| posed[i].is_some()).collect();
@@ -101,6 +96,12 @@ pub(super) fn pairs(parties: &mut [Party<'_>], run: &Run<'_>) -> Vec<Pair> {
     found.sort_unstable();
     let enters = |&(_, b): &(usize, usize)| parties[b].lent.interior.field.is_some();
     found.retain(enters);
+    let mut meets = vec![false; parties.len()];
+    found.iter().for_each(|&(a, b)| (meets[a], meets[b]) = (true, true));
+    run.for_each_piece(parties, PAIRS_A_TASK, |first, parties| {
+        let parties = parties.iter_mut().zip(&meets[first..]);
+        parties.filter(|(_, meets)| **meets).for_each(|(party, _)| party.lent.lay_out());
+    });
     let (parties, tasks) = (&*parties, found.len().div_ceil(PAIRS_A_TASK));
     let both = |a: usize, b: usize| Some((posed[a].as_ref()?, posed[b].as_ref()?));
     let pairs: Vec<Vec<Pair>> = run.map_tasks(tasks, |t| {
@@ -125,9 +126,8 @@ fn pair(
     if !is_near || longest.is_nan() || longest <= 0.0 {
         return None;
     }
-    let (around, farthest) = (inside.around, search::farthest(second));
-    let near = Vec::new();
-    let mut pair = Pair { point: a, inside: b, turn, shift, around, farthest, near, longest };
+    let (around, near) = (inside.around, Vec::new());
+    let mut pair = Pair { point: a, inside: b, turn, shift, around, near, longest };
     pair.near = search::near(&pair, first, second);
     (!pair.near.is_empty()).then_some(pair)
 }
@@ -198,6 +198,11 @@ pub(super) fn part(parties: &mut [Party<'_>], pairs: &[Pair], run: &Run<'_>) {
 }
 
 impl Pair {
+    /// The bodies, by their places in the list: that of the points, and that which they may be in.
+    pub(super) fn of(&self) -> [usize; 2] {
+        [self.point, self.inside]
+    }
+
     /// A point of the first body and the particle of the second that it is nearest to, so deep in it.
     #[inline(always)]
     pub(super) fn found(

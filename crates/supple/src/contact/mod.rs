@@ -112,9 +112,7 @@ pub struct Particles {
 pub struct Interior {
     /// In the space that the maps start from; `None` for a body that others may pass through.
     pub field: Option<Arc<DistanceField>>,
-    /// How far a point inside is from the nearest particle at most, at rest.
-    pub reach: f32,
-    /// Which of the particles share an edge.
+    /// How its particles hang together.
     pub rings: Arc<Rings>,
     /// Around each particle, from rest to where it is: `x ↦ x + M x + t`, the rows of `[M | t]`.
     pub maps: Vec<[f32; 12]>,

@@ -24,24 +24,30 @@ const LEAST_GRADIENT: f32 = 0.1;
 /// Below this determinant a map has no inverse: the body is flat there.
 const FLAT: f32 = 1e-4;
 
-/// How much farther from its nearest particle a point inside may be than at rest: charts stretch tissue by up to 1.5.
-const STRETCHED: f32 = 1.5;
+/// How much farther from surface and particles a point inside may be than the maps alone say: they are those of the tick, and
+/// particles were pushed since.
+const SLACK: f32 = 1.2;
 
-/// For each block of a body's particles, those of other blocks that share an edge with one of them.
+/// How the particles of a body hang together.
 #[derive(Clone, Debug, Default)]
-pub struct Rings(Vec<Box<[u32]>>);
+pub struct Rings {
+    /// For each block of particles, those of other blocks that share an edge with one of them.
+    beside: Vec<Box<[u32]>>,
+    /// How far from a particle a point of the surface may be, at rest.
+    widest: f32,
+}
 
 impl Rings {
-    /// Of a surface of so many particles.
+    /// Of the surface that particles and triangles between them are at rest.
     #[must_use]
-    pub fn new(triangles: &[[u32; 3]], particles: usize) -> Self {
-        let mut rings = vec![Vec::new(); particles.div_ceil(WIDTH)];
+    pub fn new(particles: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+        let mut beside = vec![Vec::new(); particles.len().div_ceil(WIDTH)];
         let block = |p: u32| p as usize / WIDTH;
         for &[a, b, c] in triangles {
             for [p, q] in [[a, b], [b, c], [c, a]] {
                 if block(p) != block(q) {
-                    rings[block(p)].push(q);
-                    rings[block(q)].push(p);
+                    beside[block(p)].push(q);
+                    beside[block(q)].push(p);
                 }
             }
         }
@@ -50,8 +56,23 @@ impl Rings {
             ring.dedup();
             ring.into()
         };
-        Self(rings.into_iter().map(finish).collect())
+        let radius = |t: &[u32; 3]| circle(t.map(|v| particles[v as usize]));
+        let widest = triangles.iter().map(radius).fold(0.0, f32::max);
+        Self { beside: beside.into_iter().map(finish).collect(), widest }
     }
+}
+
+/// The radius of the smallest circle around a triangle: no point of it is farther from the nearest corner.
+fn circle([a, b, c]: [Vec3; 3]) -> f32 {
+    let mut squares = [a - b, b - c, c - a].map(|e| e.length_squared());
+    squares.sort_by(f32::total_cmp);
+    let [p, q, r] = squares;
+    if p + q <= r {
+        return 0.5 * r.sqrt();
+    }
+    // The circle through its corners: R = |a||b||c| / 4A.
+    let double_area = (b - a).cross(c - a).norm();
+    0.5 * (p * q * r).sqrt() / double_area
 }
 
 /// A body in the form in which it is searched.
@@ -67,6 +88,8 @@ pub(super) struct Blocks {
     points: Vec<Lanes<WIDTH>>,
     /// Boxes around the points before any push.
     boxes: Vec<Bounds>,
+    /// How far from its nearest particle a point inside may be.
+    reach: f32,
 }
 
 /// A block of points near a block of particles, by their numbers.
@@ -74,12 +97,13 @@ pub(super) type Near = [u32; 2];
 
 impl Blocks {
     pub(super) fn clear(&mut self) {
-        let Self { particles, around, backs, points, boxes } = self;
+        let Self { particles, around, backs, points, boxes, reach } = self;
         particles.clear();
         around.clear();
         backs.clear();
         points.clear();
         boxes.clear();
+        *reach = 0.0;
     }
 }
 
@@ -89,8 +113,10 @@ impl Lent {
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
         blocks.particles.extend(self.particles.places.chunks(WIDTH).map(Lanes::of));
-        let deep = self.interior.field.as_ref().map_or(0.0, |field| STRETCHED * field.deepest());
-        let rings = self.interior.rings.0.iter();
+        let stretch = SLACK * self.interior.maps.iter().map(stretch).fold(1.0, f32::max);
+        let deep = self.interior.field.as_ref().map_or(0.0, |field| stretch * field.deepest());
+        blocks.reach = deep + stretch * self.interior.rings.widest;
+        let rings = self.interior.rings.beside.iter();
         let boxes = blocks.particles.iter().zip(rings).map(|(block, ring)| {
             let place = |p: &u32| self.particles.places[*p as usize];
             let Bounds { min, max } = around(block);
@@ -144,14 +170,29 @@ fn around(block: &Lanes<WIDTH>) -> Bounds {
     Bounds { min, max }
 }
 
-/// The way back of a map; nowhere if it is flat.
+/// `1 + M` of a map.
 #[inline(always)]
-fn back(map: &[f32; 12]) -> (Mat3, Vec3) {
-    let stretch = Mat3::from_cols(
+fn linear(map: &[f32; 12]) -> Mat3 {
+    Mat3::from_cols(
         Vec3::new(1.0 + map[0], map[4], map[8]),
         Vec3::new(map[1], 1.0 + map[5], map[9]),
         Vec3::new(map[2], map[6], 1.0 + map[10]),
-    );
+    )
+}
+
+/// No length becomes more times as long by a map: from the rows of `AᵀA` (Gershgorin), one for every rotation.
+#[inline(always)]
+fn stretch(map: &[f32; 12]) -> f32 {
+    let Mat3 { x_axis: x, y_axis: y, z_axis: z } = linear(map);
+    let [xy, yz, zx] = [x.dot(y).abs(), y.dot(z).abs(), z.dot(x).abs()];
+    let rows = [x.dot(x) + xy + zx, y.dot(y) + xy + yz, z.dot(z) + yz + zx];
+    rows.into_iter().fold(0.0, f32::max).sqrt()
+}
+
+/// The way back of a map; nowhere if it is flat.
+#[inline(always)]
+fn back(map: &[f32; 12]) -> (Mat3, Vec3) {
+    let stretch = linear(map);
     if stretch.determinant() < FLAT {
         return (Mat3::ZERO, Vec3::INFINITY);
     }
@@ -194,12 +235,13 @@ impl WithSimd for Search<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Self { pair, points, inside, found } = self;
+        let farthest = inside.blocks.reach * inside.blocks.reach;
         for near in pair.near.chunk_by(|a, b| a[0] == b[0]) {
             let block = near[0][0] as usize;
             let x = carried(pair, &points.blocks.points[block]);
             let (nearest, squares) = nearest(inside, near, &x);
             for lane in 0..WIDTH {
-                if squares[lane] > pair.farthest {
+                if squares[lane] > farthest {
                     continue;
                 }
                 let against = (nearest[lane] as usize).min(inside.len() - 1);
@@ -270,8 +312,78 @@ fn depth(inside: &Lent, against: usize, x: Vec3) -> Option<(f32, Vec3)> {
     Some((-distance / steep, way / steep))
 }
 
-/// The square of how far from its nearest particle a point inside a body may be.
-pub(super) fn farthest(inside: &Lent) -> f32 {
-    let reach = STRETCHED * inside.interior.reach;
-    reach * reach
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::Run;
+    use crate::contact::{DistanceField, Party, bodies};
+    use crate::zoo::tet_bodies;
+
+    /// A worm turned and stretched by one map, moved, with points between its particles.
+    fn worm(map: Mat3, shift: Vec3) -> Lent {
+        let surface = tet_bodies::build("worm", Some(73)).unwrap().surface();
+        let mut lent = Lent::default();
+        lent.particles.places = surface.positions.iter().map(|x| map * *x + shift).collect();
+        lent.particles.motions = vec![Vec3::ZERO; surface.positions.len()];
+        lent.particles.inverse_masses = vec![1.0; surface.positions.len()].into();
+        lent.particles.size = 1.0;
+        let edge = |a: u32, b: u32| surface.positions[b as usize] - surface.positions[a as usize];
+        let halves = surface.triangles.iter().map(|&[a, b, _]| Between {
+            of: [a, b],
+            share: 0.5,
+            edge: edge(a, b),
+        });
+        lent.particles.between = halves.collect();
+        let field = DistanceField::new(&surface.positions, &surface.triangles, &Run::default());
+        lent.interior.field = field.map(Arc::new);
+        lent.interior.rings = Arc::new(Rings::new(&surface.positions, &surface.triangles));
+        let m = (map - Mat3::IDENTITY).transpose().to_cols_array();
+        let map = [m[0], m[1], m[2], shift.x, m[3], m[4], m[5], shift.y, m[6], m[7], m[8], shift.z];
+        lent.interior.maps = vec![map; surface.positions.len()];
+        lent.begin();
+        lent
+    }
+
+    /// All points against all particles.
+    fn plainly(points: &Lent, inside: &Lent) -> usize {
+        let particles = (0..points.len()).map(|p| points.place(p));
+        let between = points.particles.between.iter().map(|b| points.place_between(b));
+        let is_inside = |x: &Vec3| {
+            let square = |p: &usize| inside.particles.places[*p].distance_squared(*x);
+            let nearest = (0..inside.len()).min_by(|a, b| square(a).total_cmp(&square(b)));
+            depth(inside, nearest.unwrap(), *x).is_some()
+        };
+        particles.chain(between).filter(is_inside).count()
+    }
+
+    #[test]
+    fn blocks_find_what_a_plain_search_finds() {
+        let mut total = 0;
+        for k in 0..200 {
+            let share = |by: f32| (0.5 + k as f32 * by).fract();
+            let turn = Mat3::from_rotation_y(6.0 * share(0.618_034));
+            let turn = turn * Mat3::from_rotation_x(3.0 * share(0.754_878));
+            // Up to five times as long or as thick.
+            let [a, b] = [share(0.569_84), share(0.426_15)].map(|s| 5.0_f32.powf(2.0 * s - 1.0));
+            let stretched = turn * Mat3::from_diagonal(Vec3::new(a, b, b));
+            let shift = 0.2 * Vec3::new(share(0.3) - 0.5, share(0.7) - 0.5, share(0.11) - 0.5);
+            let mut lents = [worm(Mat3::IDENTITY, Vec3::ZERO), worm(stretched, shift)];
+            let mut parties =
+                lents.each_mut().map(|lent| Party { lent, others: true, obstacles: false });
+            let pairs = bodies::pairs(&mut parties, &Run::default());
+            let mut found = [0; 2];
+            for pair in &pairs {
+                let [points, inside] = pair.of();
+                let mut all = Vec::new();
+                search(pair, parties[points].lent, parties[inside].lent, &mut all);
+                found[points] += all.len();
+            }
+            let expected = [plainly(&lents[0], &lents[1]), plainly(&lents[1], &lents[0])];
+            assert_eq!(found, expected, "{k}: stretched by {a}, {b}");
+            total += found[0] + found[1];
+        }
+        assert!(total > 1_000, "{total}");
+    }
 }

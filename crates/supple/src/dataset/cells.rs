@@ -237,12 +237,8 @@ impl CellBuilder {
         corners: &[i64],
         faces: &[Vec<Vec<i64>>],
     ) -> Result<(), CellError> {
-        let mut first = 0;
-        for (cell, (&code, &end)) in types.iter().zip(ends).enumerate() {
-            let end = usize::try_from(end).ok().filter(|&e| e >= first);
-            let own = end.and_then(|end| corners.get(first..end));
+        for (cell, (&code, own)) in types.iter().zip(by_cell(ends, corners)).enumerate() {
             let own = own.ok_or(CellError::Offsets { cell })?;
-            first += own.len();
             self.push(cell, code, own, faces.get(cell).map_or(&[], Vec::as_slice))?;
         }
         Ok(())
@@ -260,12 +256,8 @@ impl CellBuilder {
         ends: &[i64],
         corners: &[i64],
     ) -> Result<(), CellError> {
-        let mut first = 0;
-        for (cell, (&code, &end)) in types.iter().zip(ends).enumerate() {
-            let end = usize::try_from(end).ok().filter(|&e| e >= first);
-            let own = end.and_then(|end| corners.get(first..end));
+        for (cell, (&code, own)) in types.iter().zip(by_cell(ends, corners)).enumerate() {
             let own = own.ok_or(CellError::Offsets { cell })?;
-            first += own.len();
             if code == 42 {
                 let faces = faces_of_stream(own).ok_or(CellError::Faces { cell })?;
                 let mut points: Vec<i64> = faces.iter().flatten().copied().collect();
@@ -313,6 +305,16 @@ impl CellBuilder {
         let n = self.curved;
         (n > 0).then(|| format!("cells of higher order are read by their corners: {n}"))
     }
+}
+
+/// The corners of each cell, by where it ends; `None` for one that ends before it begins or beyond the list.
+fn by_cell<'a>(ends: &'a [i64], corners: &'a [i64]) -> impl Iterator<Item = Option<&'a [i64]>> {
+    let mut first = 0;
+    ends.iter().map(move |&end| {
+        let own = usize::try_from(end).ok().and_then(|end| corners.get(first..end))?;
+        first += own.len();
+        Some(own)
+    })
 }
 
 /// Faces from how many there are, and for each its number of points and the points.

@@ -28,8 +28,6 @@ const MOST_BETWEEN: f32 = 16.0;
 #[derive(Clone, Debug)]
 pub(super) struct Flesh {
     field: Arc<DistanceField>,
-    /// How far a point inside is from the nearest vertex of the surface at most.
-    reach: f32,
     rings: Arc<Rings>,
     between: Arc<[Between]>,
 }
@@ -52,12 +50,10 @@ impl Body {
             let edge = rest[b as usize] - rest[a as usize];
             between.extend((1..parts).map(|k| Between { of, share: share(k), edge }));
         }
-        // From inside to the surface, from there to a corner of its triangle.
-        let wide = |t: &[u32; 3]| circle(t.map(|v| rest[v as usize]));
-        let reach = field.deepest() + self.surface.iter().map(wide).fold(0.0, f32::max);
         let triangles: Vec<[u32; 3]> = self.surface.iter().map(|t| t.map(particle)).collect();
-        let rings = Arc::new(Rings::new(&triangles, self.outside.len()));
-        Some(Flesh { field, reach, rings, between: between.into() })
+        let outside: Vec<Vec3> = self.outside.iter().map(|&r| rest[r as usize]).collect();
+        let rings = Arc::new(Rings::new(&outside, &triangles));
+        Some(Flesh { field, rings, between: between.into() })
     }
 
     /// Lends the surface, as the step that `work` was just used for left it. Friction and ground are set already.
@@ -85,7 +81,6 @@ impl Body {
     /// Lends what others meet, too.
     pub(super) fn lend_flesh(&self, flesh: &Flesh, state: &State, work: &Work, lent: &mut Lent) {
         lent.particles.between.clone_from(&flesh.between);
-        lent.interior.reach = flesh.reach;
         lent.interior.rings = Arc::clone(&flesh.rings);
         lent.interior.field = Some(Arc::clone(&flesh.field));
         let map = |&r: &u32| -> [f32; 12] {
@@ -113,19 +108,6 @@ fn edges(surface: &[[u32; 3]]) -> Vec<[u32; 2]> {
     edges.sort_unstable();
     edges.dedup();
     edges
-}
-
-/// The radius of the smallest circle around a triangle: no point of it is farther from the nearest corner.
-fn circle([a, b, c]: [Vec3; 3]) -> f32 {
-    let mut squares = [a - b, b - c, c - a].map(|e| e.length_squared());
-    squares.sort_by(f32::total_cmp);
-    let [p, q, r] = squares;
-    if p + q <= r {
-        return 0.5 * r.sqrt();
-    }
-    // The circle through its corners: R = |a||b||c| / 4A.
-    let double_area = (b - a).cross(c - a).norm();
-    0.5 * (p * q * r).sqrt() / double_area
 }
 
 /// A direction of the region at rest, as its map turns it.

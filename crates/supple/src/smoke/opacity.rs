@@ -470,13 +470,12 @@ impl Gathered {
         for c in 0..3 {
             let older: [&[f32]; 2] = [&before.normal[0][c], &before.normal[1][c]];
             let newer: [&[f32]; 2] = [&after.normal[0][c], &after.normal[1][c]];
-            fold(&mut self.normal[c], older, newer, |a, b| a + b);
+            fold(&mut self.normal[c], older, newer, sum);
         }
         let (b, a) = (before, after);
-        worst(&mut self.area, both(&b.area), both(&a.area));
-        let larger = |a, b| if a > b { a } else { b };
-        fold(&mut self.shape, both(&b.shape), both(&a.shape), larger);
-        fold(&mut self.there, both(&b.there), both(&a.there), larger);
+        fold(&mut self.area, both(&b.area), both(&a.area), rather_large);
+        fold(&mut self.shape, both(&b.shape), both(&a.shape), largest);
+        fold(&mut self.there, both(&b.there), both(&a.there), largest);
     }
 
     /// (7.7) over the edges at each vertex that have a triangle: up and down the column, to the next one at the same
@@ -549,13 +548,13 @@ fn both([first, second]: &[Vec<f32>; 2]) -> [&[f32]; 2] {
     [first, second]
 }
 
-/// What a vertex' triangles have together.
+/// What a vertex' triangles have together: three of the newer column, three of the older.
 #[inline(always)]
 fn fold(
     out: &mut [f32],
     before: [&[f32]; 2],
     after: [&[f32]; 2],
-    together: impl Fn(f32, f32) -> f32,
+    together: impl Fn([f32; 6]) -> f32,
 ) {
     let mut j = 0;
     while j < out.len() {
@@ -564,36 +563,34 @@ fn fold(
             (load(before[0], j + 1), load(before[1], j), load(before[1], j + 1));
         let mut found = [0.0; WIDTH];
         for k in 0..WIDTH {
-            let newer = together(together(a0[k], a0_up[k]), a1[k]);
-            let older = together(together(b0_up[k], b1[k]), b1_up[k]);
-            found[k] = together(newer, older);
+            found[k] = together([a0[k], a0_up[k], a1[k], b0_up[k], b1[k], b1_up[k]]);
         }
         store(out, j, &found);
         j += WIDTH;
     }
 }
 
-/// `Σx⁵ / Σx⁴` over a vertex' triangles: their mean if they are alike, the largest if that is larger.
 #[inline(always)]
-fn worst(out: &mut [f32], before: [&[f32]; 2], after: [&[f32]; 2]) {
-    let mut j = 0;
-    while j < out.len() {
-        let (a0, a0_up, a1) = (load(after[0], j), load(after[0], j + 1), load(after[1], j));
-        let (b0_up, b1, b1_up) =
-            (load(before[0], j + 1), load(before[1], j), load(before[1], j + 1));
-        let mut found = [0.0; WIDTH];
-        for k in 0..WIDTH {
-            let (mut sum, mut weights) = (0.0, 0.0);
-            for x in [a0[k], a0_up[k], a1[k], b0_up[k], b1[k], b1_up[k]] {
-                let weight = (x * x) * (x * x);
-                sum += weight * x;
-                weights += weight;
-            }
-            found[k] = sum / (weights + f32::MIN_POSITIVE);
-        }
-        store(out, j, &found);
-        j += WIDTH;
+fn sum([a, b, c, d, e, f]: [f32; 6]) -> f32 {
+    (a + b + c) + (d + e + f)
+}
+
+#[inline(always)]
+fn largest([a, b, c, d, e, f]: [f32; 6]) -> f32 {
+    let larger = |a: f32, b: f32| if a > b { a } else { b };
+    larger(larger(larger(a, b), c), larger(larger(d, e), f))
+}
+
+/// `Σx⁵ / Σx⁴`: the mean if all are alike, the largest if that is larger.
+#[inline(always)]
+fn rather_large(all: [f32; 6]) -> f32 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for x in all {
+        let weight = (x * x) * (x * x);
+        sum += weight * x;
+        weights += weight;
     }
+    sum / (weights + f32::MIN_POSITIVE)
 }
 
 /// `xᵖ` of numbers from 0 to 1.
