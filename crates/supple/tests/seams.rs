@@ -347,8 +347,8 @@ fn starters_fit_their_clips() {
         let frame = player.frame(i, &run).unwrap();
         let plain = player.posed(0, i, &run).unwrap();
         let positions = frame.bodies[0].positions.clone();
-        for report in &frame.report.secondary[0] {
-            assert!(report.clamped.is_empty(), "frame {i}: {:?}", report.clamped);
+        for cut in frame.report.figure(0, "secondary", "cut short") {
+            assert_eq!(cut, 0.0, "frame {i}");
         }
         for v in guard.clone() {
             assert_eq!(positions[v as usize], plain[v as usize], "the guard is rigid");
@@ -376,6 +376,7 @@ fn flesh_follows_morphs_and_edits() {
                  guide = { through = [[0, 1, 0], [0, 1.25, 0], [0, 1.5, 0]] }\n\
                  extent = { geodesic = { from = [0, 1, 0], inner = 0.6, outer = 1.6 } }\n";
     let morph = "[[asset.modifier]]\nkind = \"morph\"\nweights = { up = \"go\" }\n";
+    let blend = "[[asset.modifier]]\nkind = \"blendshape\"\nmorphs = { up = \"go\" }\n";
     let mut mesh = model("ball", 800);
     let up = mesh.positions.iter().map(|p| 0.5 * p.y.max(0.0) * Vec3::Y).collect();
     mesh.morphs = vec![supple::mesh::MorphTarget {
@@ -384,14 +385,17 @@ fn flesh_follows_morphs_and_edits() {
         ..Default::default()
     }];
     let asset = Asset::from_mesh(mesh);
-    for (what, drive) in [("morph", morph), ("edit", edit), ("curve", drawn), ("nothing", "")] {
+    for (what, drive) in
+        [("morph", morph), ("edit", edit), ("curve", drawn), ("blend", blend), ("nothing", "")]
+    {
         let text = format!(
             "supple = 1\n[time]\nend = 1\n[[asset]]\nzoo = \"ball\"\n{drive}{flesh}{track}"
         );
         let scene = Scene::parse(&text, None).unwrap_or_else(|p| panic!("{p}\n{text}"));
         let mut player = play(&scene, &asset);
         let stretch = |i: u32, player: &mut Player| {
-            player.frame(i, &Run::default()).unwrap().report.secondary[0][0].mean_stretch
+            let report = player.frame(i, &Run::default()).unwrap().report;
+            report.figure(0, "secondary", "stretch").next().expect("it is told")
         };
         let [still, lively] = [0, 8].map(|i| stretch(i, &mut player));
         assert!(still < 1e-6, "{what}: at rest {still}");

@@ -10,7 +10,8 @@ use supple::io::uri::Policy;
 use supple::io::{self, ReadOptions};
 use supple::mesh::intersect::self_intersections;
 use supple::player::{Frame, Player};
-use supple::scene::{self, Folder, Modifier, Scene, Source};
+use supple::scene::{self, Entry, Folder, Scene, Source};
+use supple::secondary::modifier::Params;
 use supple::{Asset, Run, zoo};
 
 fn folder() -> PathBuf {
@@ -40,7 +41,7 @@ fn frame(player: &mut Player, i: u32) -> Frame {
 fn bare(scene: &Scene) -> Scene {
     let mut bare = scene.clone();
     for actor in &mut bare.assets {
-        actor.modifiers.retain(|m| !matches!(m, Modifier::Secondary(_)));
+        actor.world.retain(|m| m.kind != "secondary");
     }
     bare
 }
@@ -133,10 +134,10 @@ fn a_head_pulled_to_the_extreme_keeps_its_volume_and_returns() {
 fn far_bodies_have_less_flesh() {
     let mut player = open(&load("detail.toml", 1500));
     let report = frame(&mut player, 9).report;
-    let culled: Vec<u32> = report.secondary.iter().map(|s| s[0].culled).collect();
-    assert_eq!(culled[0], 0, "near: all eight");
-    assert!(culled[1] > 0 && culled[1] < 8, "middle: some, {culled:?}");
-    assert_eq!(culled[2], 8, "far: none");
+    let culled: Vec<f64> = (0..3).flat_map(|i| report.figure(i, "secondary", "culled")).collect();
+    assert_eq!(culled[0], 0.0, "near: all eight");
+    assert!(culled[1] > 0.0 && culled[1] < 8.0, "middle: some, {culled:?}");
+    assert_eq!(culled[2], 8.0, "far: none");
 }
 
 #[test]
@@ -145,12 +146,12 @@ fn the_exact_correction_restores_the_volume() {
     let change = |scene: &Scene| {
         let report = frame(&mut open(scene), 20).report;
         assert!(report.warnings.is_empty(), "{:?}", report.warnings);
-        report.secondary[0][0].volume_change.unwrap().abs()
+        report.figure(0, "secondary", "volume change").next().unwrap().abs()
     };
     let plain = change(&scene);
-    if let Some(Modifier::Secondary(params)) = scene.assets[0].modifiers.last_mut() {
-        params.exact_volume = true;
-    }
+    let flesh = scene.assets[0].world.last_mut().unwrap();
+    let params = Params { exact_volume: true, ..flesh.read().unwrap() };
+    *flesh = Entry::of("secondary", &params);
     let exact = change(&scene);
     assert!(exact < 1e-6 && plain > exact, "{plain} became {exact}");
 }
@@ -172,7 +173,7 @@ fn a_crowd_plays() {
     let here = Folder::new(".".as_ref());
     let mut player = Player::new(&scene, &here, &mut from_memory, &Run::default()).unwrap();
     let report = frame(&mut player, 9).report;
-    let culled: Vec<u32> = report.secondary.iter().map(|s| s[0].culled).collect();
+    let culled: Vec<f64> = (0..30).flat_map(|i| report.figure(i, "secondary", "culled")).collect();
     assert!(culled[0] < culled[29], "{culled:?}");
 }
 

@@ -9,7 +9,7 @@ use supple::flow::analytic::Analytic;
 use supple::flow::grid::Axis;
 use supple::flow::sampled::Sampled;
 use supple::player::Player;
-use supple::scene::{Entry, FlowEntry, Folder, Modifier, OpenFlows, Scene, Source, Time};
+use supple::scene::{Entry, FlowEntry, Folder, OpenFlows, Scene, Source, Time};
 use supple::smoke::opacity::{Shade, Sheet, shade};
 use supple::smoke::{Opacity, SmokeParams};
 use supple::{Asset, TriMesh};
@@ -157,7 +157,7 @@ fn player(rows: usize, columns: usize, bench: &Bench<'_>) -> anyhow::Result<Play
     };
     let mut scene = Scene::of("smoke", Source::Empty { empty: true });
     scene.time = Time { start: 0.0, end: 1e4, fps: f64::from(RATE) };
-    scene.assets[0].modifiers = vec![Modifier::Open(Entry::of("smoke", &params))];
+    scene.assets[0].world = vec![Entry::of("smoke", &params)];
     let entry = FlowEntry::of(Source::Zoo { zoo: "gyre".to_owned(), triangles: None });
     scene.flows.insert("gyre".to_owned(), FlowEntry { speed: 1e-3 * f64::from(RATE), ..entry });
     let flows: OpenFlows = [("gyre".to_owned(), Arc::new(gyre(64)?))].into();

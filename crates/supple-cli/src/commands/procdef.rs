@@ -218,7 +218,7 @@ fn clip(args: &Learn, file: &Path, shell: &Shell) -> anyhow::Result<Motion> {
         (serde_json::to_string(&name)?, serde_json::to_string(&clip.name)?);
     let scene = Scene::parse(
         &format!(
-            "supple = 1\n[time]\nframes = {frames}\nfps = {fps:?}\n[[asset]]\nfile = {file_name}\n\
+            "supple = 2\n[time]\nframes = {frames}\nfps = {fps:?}\n[[asset]]\nfile = {file_name}\n\
              [asset.motion]\nkind = \"keyframes\"\nclip = {clip_name}\n",
             fps = args.fps,
         ),

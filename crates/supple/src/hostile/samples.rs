@@ -166,7 +166,7 @@ macro_rules! shipped {
 }
 
 pub(super) fn scene() -> Vec<Vec<u8>> {
-    let moving = br#"supple = 1
+    let moving = br#"supple = 2
 name = "stage"
 [time]
 end = "1 s"
@@ -177,18 +177,18 @@ triangles = 300
 placement = { translate = [1, 0, "5 cm"], rotate = [0, 30, 0], scale = 2 }
 motion = { kind = "keyframes", clip = "bend", skinning = "dual-quaternion", repeat = "ping-pong" }
 contact = { others = true }
-[[asset.modifier]]
+[[asset.world]]
 kind = "place"
 translate = ["shove", 0, 0]
-[[asset.modifier]]
+[[asset.world]]
 kind = "follow"
 frequency = 3
 damping = 0.2
-[[asset.modifier]]
+[[asset.pose]]
 kind = "skinning"
-[[asset.modifier]]
+[[asset.world]]
 kind = "secondary"
-[[asset.modifier.set]]
+[[asset.world.set]]
 anchor = [1, 0, 0]
 radius = 1
 [[asset]]
@@ -210,20 +210,20 @@ fov = "40 deg"
 [output]
 formats = ["glb", "ply"]
 "#;
-    let edited = br#"supple = 1
+    let edited = br#"supple = 2
 [time]
 end = 1
 [[asset]]
 zoo = "ball"
-[[asset.modifier]]
+[[asset.world]]
 kind = "sculpt"
-[[asset.modifier.op]]
+[[asset.world.op]]
 kind = "move"
 center = [0, 0.5, 0]
 by = [[0, 0.5, 0]]
 inner = 0.3
 outer = 1
-[[asset.modifier.op]]
+[[asset.world.op]]
 kind = "stamp"
 tool = { zoo = "torus" }
 scale = 0.45

@@ -275,7 +275,7 @@ fn is_closed(vertices: usize, triangles: &[[u32; 3]]) -> bool {
 /// Whether all that happens to a body keeps its volume, but for what its triangles cannot follow.
 fn keeps_volume(scene: &Scene, body: usize) -> bool {
     const KEEPERS: [&str; 5] = ["place", "follow", "sculpt", "secondary", "skinning"];
-    scene.assets[body].modifiers.iter().all(|m| KEEPERS.contains(&m.kind()))
+    scene.assets[body].modifiers().all(|(_, m)| KEEPERS.contains(&m.kind.as_str()))
 }
 
 /// So many frames in order, with so many threads.

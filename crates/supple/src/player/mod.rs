@@ -30,10 +30,10 @@
 //! use supple::scene::{Folder, Scene};
 //!
 //! let scene = Scene::parse(r#"
-//!     supple = 1
+//!     supple = 2
 //!     [[asset]]
 //!     zoo = "triangle"
-//!     [[asset.modifier]]
+//!     [[asset.world]]
 //!     kind = "place"
 //!     translate = [0, "lift", 0]
 //!     [track.lift]
@@ -49,6 +49,7 @@
 //! ```
 
 mod arena;
+mod carried;
 mod cast;
 pub mod clock;
 mod error;
@@ -58,7 +59,6 @@ mod open;
 mod resample;
 pub mod source;
 pub mod state;
-mod takes;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -73,21 +73,20 @@ use crate::mesh::shading::{Buffers, Shading};
 use crate::mesh::volume::{centroid, volume};
 use crate::mesh::{Attributes, Shape, Topology, Values};
 use crate::modifier::{Figure, Memo, Obstacles, Registry};
-use crate::scene::modifier::Moment;
 use crate::scene::{Folder, Noted, Scene, Source};
-use crate::{Asset, Run, secondary};
+use crate::{Asset, Run};
 
 pub use cast::Cast;
 pub use clock::{Clock, TICKS_PER_SECOND, When};
 pub use error::{FrameError, PlayerError, Unreadable};
-pub use guide::{Guides, Spring};
+pub use guide::Guides;
 pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
 
 use arena::Arena;
 use cast::Deformed;
 use fingerprint::Sources;
-use open::{Beat, Lents, Loan, Opening};
+use open::{Beat, Instant, Lents, Loan, Opening};
 use state::Snapshots;
 
 /// Bodies that one task simulates.
@@ -156,8 +155,6 @@ pub struct Report {
     pub volume_errors: Vec<Option<f64>>,
     /// What the person should know.
     pub warnings: Vec<String>,
-    /// For each body, what its `secondary` modifiers did, in order.
-    pub secondary: Vec<Vec<secondary::Report>>,
     /// For each body, what was done about contacts.
     #[serde(default)]
     pub contacts: Vec<flesh::Report>,
@@ -167,6 +164,19 @@ pub struct Report {
     /// For each body, the longest an edge is over its length at rest, where it was measured.
     #[serde(default)]
     pub edge_stretches: Vec<f64>,
+}
+
+impl Report {
+    /// A figure that modifiers of a kind told of a body, once for each of them that told it.
+    pub fn figure<'a>(
+        &'a self,
+        body: usize,
+        kind: &'a str,
+        name: &'a str,
+    ) -> impl Iterator<Item = f64> + 'a {
+        let is_it = move |f: &&Figure| f.body == body && f.kind == kind && f.name == name;
+        self.figures.iter().filter(is_it).map(|f| f.value)
+    }
 }
 
 impl Player {
@@ -225,7 +235,7 @@ impl Player {
             lents: &Lents::default(),
             run,
         };
-        cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_open(body, &start));
+        cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_late(body, &start));
         let joints: Vec<Vec<Mat4>> = cast
             .iter()
             .zip(&state.bodies)
@@ -440,11 +450,10 @@ impl Player {
         self.ahead = ahead;
         let mut bodies = Vec::with_capacity(self.cast.len());
         for played in played {
-            let Played { body, volume_error, warnings, figures, secondary, contact } = played?;
+            let Played { body, volume_error, warnings, figures, contact } = played?;
             report.volume_errors.push(volume_error);
             report.warnings.extend(warnings);
             report.figures.extend(figures);
-            report.secondary.push(secondary);
             report.contacts.push(contact);
             bodies.push(body);
         }
@@ -486,18 +495,16 @@ impl Player {
             || self.shade(cast, &deformed.shape, shot.shaded, run),
             || untouched.map(|positions| volume(&positions, topology.triangles(), run)),
         );
-        if let Some(before_flesh) = deformed.volume_before {
-            deformed.tell_flesh(before_flesh, before.unwrap_or(now));
-        }
+        deformed.tell_volume(before.unwrap_or(now));
         if let (Some(before), Some(rest)) = (before, cast.rest_volume) {
             contact.volume_change = (now - before) / rest;
         }
         deformed.warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
-        let Deformed { shape, warnings, figures, secondary, guides, .. } = deformed;
+        let Deformed { shape, warnings, figures, guides, .. } = deformed;
         let Shape { topology, positions, channels } = shape;
         let body = BodyFrame { positions, topology, channels, normals, guides };
-        Ok(Played { body, volume_error, warnings, figures, secondary, contact })
+        Ok(Played { body, volume_error, warnings, figures, contact })
     }
 
     /// The normals of a body, if they are wanted, and its volume.
@@ -536,8 +543,9 @@ impl Player {
         let Step { secs, dt_secs, tick, whole } = *step;
         let before = self.arena.places_before(&self.cast, state, secs - dt_secs);
         self.arena.fall(&self.cast, state, secs, dt_secs, tick);
-        let is_open = self.cast.iter().any(Cast::is_open);
-        let places = if is_open { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
+        let is_modified = self.cast.iter().any(Cast::is_modified);
+        let places =
+            if is_modified { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
         let beat = Beat {
             moment: self.moment(secs),
             tick,
@@ -572,14 +580,14 @@ impl Player {
         beat.run.for_each_piece(&mut all, BODIES_A_TASK, |start, all| {
             for (i, (state, (joints, loans))) in (start..).zip(all) {
                 for loan in loans.drain(..) {
-                    self.cast[i].settle_open(state, beat, (&joints[..], &loan));
+                    self.cast[i].settle_one(state, beat, (&joints[..], &loan));
                     self.lents.put(loan.lent);
                 }
             }
         });
     }
 
-    fn moment(&self, secs: f64) -> Moment<'_> {
+    fn moment(&self, secs: f64) -> Instant<'_> {
         moment(&self.scene, secs)
     }
 
@@ -638,8 +646,8 @@ fn size_of_state(cast: &[Cast], state: &State) -> usize {
 }
 
 /// When, and seen from the scene's camera.
-fn moment(scene: &Scene, secs: f64) -> Moment<'_> {
-    Moment { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
+fn moment(scene: &Scene, secs: f64) -> Instant<'_> {
+    Instant { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
 }
 
 /// Where a body's joints are after a step, and what it lends to contact.
@@ -672,7 +680,6 @@ struct Played {
     volume_error: Option<f64>,
     warnings: Vec<String>,
     figures: Vec<Figure>,
-    secondary: Vec<secondary::Report>,
     contact: flesh::Report,
 }
 

@@ -212,7 +212,7 @@ fn write_head(text: &mut String, name: &str, take: &Take<'_>) -> std::fmt::Resul
         text,
         "# A scene for Supple. Play it into files with: supple bake THIS_FILE -o FOLDER"
     )?;
-    writeln!(text, "supple = 1                  # version of this format")?;
+    writeln!(text, "supple = 2                  # version of this format")?;
     writeln!(text, "name = {}\n", quoted(name))?;
     writeln!(text, "[time]")?;
     writeln!(
@@ -287,8 +287,8 @@ fn write_motion(
 }
 
 fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
-    writeln!(text, "\n# Modifiers are applied in this order; remove the # to try one.")?;
-    writeln!(text, "# [[asset.modifier]]")?;
+    writeln!(text, "\n# What happens where the body is, in this order; remove the # to try one.")?;
+    writeln!(text, "# [[asset.world]]")?;
     writeln!(text, "# kind = \"follow\"             # the body trails its motion on a spring")?;
     writeln!(text, "# frequency = 2               # Hz")?;
     writeln!(text, "# damping = 0.3               # 1: no overshoot")?;
@@ -301,7 +301,7 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     }
     let Some(first) = names.first() else { return Ok(()) };
     writeln!(text, "\n# Morph targets: {}", listed(names.iter().copied()))?;
-    writeln!(text, "[[asset.modifier]]")?;
+    writeln!(text, "[[asset.pose]]")?;
     writeln!(
         text,
         "kind = \"blendshape\"         # what turns keeps its size; without it targets move along straight lines"
@@ -361,7 +361,7 @@ fn write_skinning(text: &mut String, body: &Body, take: &Take<'_>) -> std::fmt::
         return Ok(());
     }
     let sign = if is_long(body, take) { "# " } else { "" };
-    writeln!(text, "\n{sign}[[asset.modifier]]")?;
+    writeln!(text, "\n{sign}[[asset.pose]]")?;
     writeln!(
         text,
         "{sign}kind = \"skinning\"           # gives back the volume that turns of joints take, where that does no harm"
@@ -419,7 +419,7 @@ fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt:
             100.0 * placed.moved_rel_bbox
         )?;
     }
-    writeln!(text, "[[asset.modifier]]")?;
+    writeln!(text, "[[asset.world]]")?;
     writeln!(text, "kind = \"secondary\"")?;
     writeln!(text, "amount = 1                  # less is calmer, 0 is nothing")?;
     writeln!(text, "preset = \"flesh\"            # also: fat, muscle, jelly, rubber")?;
@@ -454,7 +454,7 @@ fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt:
     writeln!(text, "# exact_volume = true       # restores what blends between joints lose")?;
     for set in &params.sets {
         let [x, y, z] = set.anchor.to_array();
-        writeln!(text, "\n[[asset.modifier.set]]")?;
+        writeln!(text, "\n[[asset.world.set]]")?;
         writeln!(text, "name = {}", quoted(&set.name))?;
         writeln!(text, "anchor = [{x}, {y}, {z}]      # in the rest pose")?;
         writeln!(text, "radius = {}", set.radius)?;

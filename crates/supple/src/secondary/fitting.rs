@@ -22,6 +22,7 @@ use super::{Flesh, Frame, Params, Placed, Preset, State, Step, Wishes};
 use crate::Run;
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
+use crate::modifier::Marker;
 use crate::rig::{Body, Clip, Pose, Skinning};
 
 /// Mean stretch over radius that can be seen but does not flap.
@@ -219,6 +220,7 @@ fn swing(body: &Body, clip: &Clip, closes: bool, params: &Params) -> Swung {
     let rounds = if closes { 2.0 } else { 1.0 };
     let steps = (rounds * length / DT_SECS).min(MOST_STEPS) as u32;
     let mut pose = body.rest_pose().clone();
+    let anchors = flesh.anchors();
     let at = |k: u32, pose: &mut Pose| -> (Vec<Mat4>, Vec<DVec3>) {
         let secs = f64::from(k) * DT_SECS;
         let secs = if closes { secs.rem_euclid(length.max(DT_SECS)) } else { secs.min(length) };
@@ -226,7 +228,11 @@ fn swing(body: &Body, clip: &Clip, closes: bool, params: &Params) -> Swung {
         let joints = body.matrices(pose);
         let shifts = match body.morphs.is_empty() {
             true => Vec::new(),
-            false => flesh.shifts(&joints, &body.morph_weights(pose), |_| {}),
+            false => {
+                let weights = body.morph_weights(pose);
+                let shift = |anchor: &Marker| anchor.posed(DVec3::ZERO, &weights, &joints);
+                anchors.iter().map(shift).collect()
+            }
         };
         (joints, shifts)
     };

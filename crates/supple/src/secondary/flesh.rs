@@ -10,6 +10,7 @@ use super::state::{State, Step, Swing};
 use super::{Lag, Params, Segments, Set};
 use crate::Run;
 use crate::lengths::Lengths as _;
+use crate::modifier::Marker;
 use crate::rig::{Body, nearest_rotation};
 use crate::spring::Spring;
 
@@ -209,38 +210,17 @@ impl Flesh {
         State { swings: self.roots.iter().enumerate().map(begin).collect() }
     }
 
-    /// Where the anchors are in the placed rest pose.
-    pub fn anchors_at_rest(&self) -> impl Iterator<Item = DVec3> {
-        self.roots.iter().map(|root| root.rest.as_dmat4().transform_point3(root.bound))
-    }
-
-    /// How far a deformation of the body takes each anchor from where the bone carries it: morph targets with
-    /// these weights, then `edits` of points of the world. Empty if neither moves any.
-    ///
-    /// # Panics
-    ///
-    /// If there is not a matrix for each joint.
+    /// The anchors as points of the body: what takes them farther than their bones do is told by shifts
+    /// ([`Step::shifts`]).
     #[must_use]
-    pub fn shifts(
-        &self,
-        joints: &[Mat4],
-        morph_weights: &[f32],
-        edits: impl FnOnce(&mut [Vec3]),
-    ) -> Vec<DVec3> {
-        assert_eq!(joints.len(), self.joints, "a matrix for each joint");
-        let morphed = |root: &Root| -> DVec3 {
-            let weight = |m: usize| f64::from(morph_weights.get(m).copied().unwrap_or(0.0));
-            let bound: DVec3 = root.morphs.iter().map(|&(m, way)| weight(m) * way).sum();
-            joints[root.bone].as_dmat4().transform_vector3(bound)
+    pub fn anchors(&self) -> Vec<Marker> {
+        let anchor = |root: &Root| Marker {
+            joint: root.bone,
+            bound: root.bound,
+            rest: root.rest.as_dmat4().transform_point3(root.bound),
+            morphs: root.morphs.clone(),
         };
-        let by_morphs: Vec<DVec3> = self.roots.iter().map(morphed).collect();
-        let before: Vec<Vec3> = (self.roots.iter().zip(&by_morphs))
-            .map(|(root, shift)| (root.anchor(joints) + shift).as_vec3())
-            .collect();
-        let mut after = before.clone();
-        edits(&mut after);
-        let ways = before.iter().zip(&after).map(|(a, b)| (*b - *a).as_dvec3());
-        by_morphs.iter().zip(ways).map(|(shift, way)| shift + way).collect()
+        self.roots.iter().map(anchor).collect()
     }
 
     /// Advances the masses while the joints go straight to where the step ends.

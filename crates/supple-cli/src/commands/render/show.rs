@@ -7,8 +7,8 @@ use supple::TriMesh;
 use supple::contact::collider::Place;
 use supple::modifier;
 use supple::player::Frame;
-use supple::scene::Modifier;
-use supple::sculpt::{self, Curve, Extent, Op, Tool, ToolShape};
+use supple::sculpt::modifier::Sculpt;
+use supple::sculpt::{Curve, Extent, Op, Tool, ToolShape};
 use supple_gpu::camera::Camera;
 use supple_gpu::overlay::Overlay;
 use supple_gpu::view::{Body, Paint};
@@ -161,8 +161,8 @@ impl Gathering<'_> {
     }
 
     fn springs(&self, body: usize, shown: &mut Shown) {
-        let springs = &self.frame.bodies[body].guides.springs;
-        for spring in springs {
+        let springs: Vec<_> = self.frame.bodies[body].guides.springs().collect();
+        for spring in &springs {
             let length = spring.anchor.distance(spring.mass);
             if length > STRETCHED * spring.radius {
                 shown.overlays.push(Overlay::Springs {
@@ -184,6 +184,8 @@ impl Gathering<'_> {
         for overlay in &self.frame.bodies[body].guides.overlays {
             let width_px = self.px(1.6);
             shown.overlays.push(match overlay {
+                // Shown by themselves.
+                modifier::Overlay::Spring(_) => continue,
                 modifier::Overlay::Line(points) => {
                     let (points, closed) = (points.clone(), false);
                     Overlay::Curve { points, closed, color: WAY, width_px }
@@ -197,9 +199,9 @@ impl Gathering<'_> {
     }
 
     fn anchors(&self, body: usize, shown: &mut Shown) {
-        let springs = &self.frame.bodies[body].guides.springs;
-        if !springs.is_empty() {
-            let anchors = springs.iter().map(|s| s.anchor).collect();
+        let anchors: Vec<Vec3> =
+            self.frame.bodies[body].guides.springs().map(|s| s.anchor).collect();
+        if !anchors.is_empty() {
             shown.overlays.push(self.dots(anchors, ANCHOR, 5.0));
         }
     }
@@ -248,14 +250,14 @@ impl Gathering<'_> {
     /// The edit that every `sculpt` of a body is at, and how the modifiers after it carry it.
     fn ops(&self, body: usize) -> Vec<(Op, Mat4)> {
         let player = self.stage.player();
-        let modifiers = &player.cast()[body].actor.modifiers;
-        let at = |(modifier, &onward): (&Modifier, &Mat4)| {
-            let Modifier::Sculpt(params) = modifier else { return None };
+        let cast = &player.cast()[body];
+        let at = |(i, &onward): (usize, &Mat4)| {
+            let (sculpt, params) = cast.modifier::<Sculpt>(i)?;
             let amount = params.amount.at(self.frame.secs, &player.scene().tracks);
             // At the very start the first tool stands ready.
-            Some((sculpt::partial(&params.ops, amount.max(1e-6)).pop()?, onward))
+            Some((sculpt.at(amount.max(1e-6)).pop()?, onward))
         };
-        modifiers.iter().zip(&self.frame.bodies[body].guides.onward).filter_map(at).collect()
+        self.frame.bodies[body].guides.onward.iter().enumerate().filter_map(at).collect()
     }
 
     /// The way of an edit.

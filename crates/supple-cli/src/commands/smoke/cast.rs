@@ -12,7 +12,7 @@ use supple::flow::recorded;
 use supple::flow::recording::{Recording, TimeUnit};
 use supple::mesh::measure::Bounds;
 use supple::player::{Frame, Player};
-use supple::scene::{Entry, Folder, Modifier, OpenFlows, Scene, Source, Time};
+use supple::scene::{Entry, Folder, OpenFlows, Scene, Source, Time};
 use supple::smoke::style::Style;
 use supple::smoke::{SeedKey, SmokeParams, choose, land, walls};
 use supple::{Asset, Run, TriMesh};
@@ -408,7 +408,7 @@ fn scene_of(
         .map(|(number, params)| {
             let mut actor = actor.clone();
             actor.name = format!("smoke {number}");
-            actor.modifiers = vec![Modifier::Open(Entry::of("smoke", params))];
+            actor.world = vec![Entry::of("smoke", params)];
             actor
         })
         .collect();
