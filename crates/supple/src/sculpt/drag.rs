@@ -1,4 +1,4 @@
-//! Dragging a tool through or along a shape (thesis, 2.3.1).
+//! Dragging a tool through or along a shape (thesis, 2.3.1), whose region is of any kind.
 //!
 //! What lies in the inner region follows the tool exactly; what lies outside the outer region does not
 //! move; a shape that starts outside the inner region never enters it.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_point};
 use super::tool::{Drag, Keep, Mirror, Tool};
-use crate::field::{Flow, Motion, Phase, Region};
+use crate::field::{Flow, Motion, Phase};
 
 /// Drags a tool from where it is placed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,35 +62,47 @@ impl Move {
     /// A [`Problem`] with the parameters.
     pub fn flow(&self) -> Result<Flow, Problem> {
         check_point("the centre", self.center)?;
-        dragged(&self.by, |shift| Drag {
-            region: self.tool.region(self.center + shift),
-            center: self.center + shift,
-            inner: self.inner,
-            outer: self.outer,
-            lateral: self.lateral,
-            keep: &self.keep,
-            mirror: self.mirror,
+        let middle = self.center + self.tool.middle();
+        dragged(&self.by, |shift| {
+            Ok(Drag {
+                region: self.tool.region(self.center + shift, self.inner)?,
+                center: middle + shift,
+                inner: self.inner,
+                outer: self.outer,
+                lateral: self.lateral,
+                keep: &self.keep,
+                mirror: self.mirror,
+            })
         })
+    }
+
+    /// Checks it, as far as that can be done before a tool that is a file is there.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        self.tool.check()?;
+        for keep in &self.keep {
+            keep.tool.check()?;
+        }
+        match self.flow() {
+            Ok(_) | Err(Problem::ToolNotLoaded { .. }) => Ok(()),
+            Err(problem) => Err(problem),
+        }
     }
 }
 
 /// A phase for each leg of a path, with the tool that `at` gives for the way done before it.
-pub(super) fn dragged<'a>(legs: &[Vec3], at: impl Fn(Vec3) -> Drag<'a>) -> Result<Flow, Problem> {
+pub(super) fn dragged<'a>(
+    legs: &[Vec3],
+    at: impl Fn(Vec3) -> Result<Drag<'a>, Problem>,
+) -> Result<Flow, Problem> {
     let mut shift = Vec3::ZERO;
     let mut flow = Flow::default();
     // Bad parameters are bad even if there is no way to go.
-    at(shift).fields(Vec3::X, Motion::Still)?;
+    at(shift)?.fields(Vec3::X, Motion::Still)?;
     for &leg in legs {
         check_point("the displacement", leg)?;
-        let fields = at(shift).fields(leg, Motion::Translation { velocity: leg })?;
+        let fields = at(shift)?.fields(leg, Motion::Translation { velocity: leg })?;
         flow.phases.push(Phase { fields, duration: 1.0 });
         shift += leg;
     }
     Ok(flow)
-}
-
-/// A region moved by a displacement.
-pub(super) fn shifted(points: &[Vec3], shift: Vec3) -> Region {
-    let moved = points.iter().map(|&p| p + shift).collect();
-    Region::Points(crate::field::smooth_distance::PointsDistance::new(moved))
 }

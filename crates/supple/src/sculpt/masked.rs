@@ -1,8 +1,10 @@
-//! Tools, points and strokes that a painted mask scales.
+//! Edits that a painted mask scales.
 //!
 //! # Method
 //!
-//! The mask m multiplies the blend: `v = ∇(mβe) × ∇(mβf)` has no divergence, as `m v` would have. m stays
+//! The mask m multiplies the blend: `v = ∇(mβe) × ∇(mβf)` has no divergence, as `m v` would have. So it is for tools,
+//! points, strokes, stamps and what is printed; the extent of a curve is multiplied the same way, and a boundary's blend
+//! at rest, which then stays with the vertices as a curve's does. m stays
 //! with the vertices and its gradient is estimated on the moving surface, as that of a curve edit's extent
 //! is ([`super::surface`]). Where m is one all around, a vertex moves as without a mask; where it is zero it
 //! stays, to the bit.
@@ -10,14 +12,19 @@
 //! # Limits
 //!
 //! What a mask holds back must flow past its edge: a mask that jumps from one vertex to the next makes a
-//! steep shear there. Paint a soft edge, several triangles wide. New vertices cannot follow such an edit.
+//! steep shear there. Paint a soft edge, several triangles wide. New vertices cannot follow such an edit. A twist or bend in
+//! closed form has no blend to multiply: a vertex turns by the share m of its angle, and the volume at the mask's edge is
+//! kept with [`Params::exact_volume`] only (`a_masked_twist_turns_by_the_share`).
 
 use glam::Vec3;
 
+use super::curve::guided;
 use super::error::Problem;
 use super::freedom::final_share;
-use super::path::Stored;
+use super::guide::Ride;
+use super::path::{Stage, Stored};
 use super::surface::{Mover, Pace, Surface};
+use super::{Done, Op, Params};
 use crate::Run;
 use crate::field::{Flow, Phase, PosedField};
 use crate::lanes::{Lanes, ScalarLanes, WIDTH};
@@ -29,6 +36,9 @@ const SMOOTHING: u32 = 3;
 /// Least steps of a phase, and how many times as many as without a mask, whose edge is steeper.
 const LEAST_STEPS: u32 = 16;
 const FINER: u32 = 2;
+
+/// Steps of a boundary's motion.
+const STEPS: u32 = 64;
 
 /// A surface with a mask on it.
 pub(super) struct Masked<'a> {
@@ -53,8 +63,7 @@ impl<'a> Masked<'a> {
             return Err(Problem::NotAShare { what: "a value of the mask", value });
         }
         let held: Vec<f32> = mask.iter().map(|m| 1.0 - m).collect();
-        let blend = |s: f32| (1.0 - s, -1.0);
-        let surface = Surface::new(positions, &held, blend, triangles, SMOOTHING, run);
+        let surface = Surface::new(positions, &held, remaining, triangles, SMOOTHING, run);
         Ok(Self { mask, surface })
     }
 
@@ -79,12 +88,82 @@ impl<'a> Masked<'a> {
         Ok(report)
     }
 
-    /// What is known of the edit afterwards.
-    pub(super) fn stored(&self, flow: &Flow, before: Vec<Vec3>, after: &[Vec3]) -> Stored {
-        let share = |(x, m): (&Vec3, &f32)| m * final_share(flow, *x) as f32;
-        let values = after.iter().zip(self.mask).map(|at| 1.0 - share(at)).collect();
-        Stored { before, after: after.to_vec(), values }
+    /// 0 for what takes part fully, 1 for what does not, from the share without a mask.
+    fn shares(&self, share: impl Fn(usize) -> f64) -> Vec<f32> {
+        (0_usize..).zip(self.mask).map(|(i, m)| 1.0 - m * share(i) as f32).collect()
     }
+
+    /// The same for a flow, from where it led.
+    fn of_flow(&self, flow: &Flow, after: &[Vec3]) -> Vec<f32> {
+        self.shares(|i| final_share(flow, after[i]))
+    }
+}
+
+impl Op {
+    /// Carries an edit out where a mask says how much each vertex takes part.
+    pub(super) fn run_masked(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &Params,
+        run: &Run<'_>,
+    ) -> Result<Done, Problem> {
+        let mut mask = params.mask.clone();
+        let exact = pathline::Report::default();
+        let before = positions.to_vec();
+        if let (Self::Twist(_) | Self::Bend(_), Some(cylinder)) = (self, self.cylinder()?) {
+            for (m, &x) in mask.iter_mut().zip(&before) {
+                *m *= f32::from(u8::from(cylinder.contains(x)));
+            }
+        }
+        let masked = Masked::new(&mask, positions, triangles, run)?;
+        let integration = &params.integration;
+        let quiet = Run { progress: None, ..*run };
+        let carry = |flow: &Flow, positions: &mut [Vec3]| {
+            masked.carry(flow, positions, integration, &quiet)
+        };
+        let (values, taken, warnings) = match self {
+            Self::Twist(op) if !op.as_printed => {
+                let map = op.run(positions, triangles, &mask, run)?;
+                (masked.shares(|i| map.share(before[i])), exact, Vec::new())
+            }
+            Self::Bend(op) if !op.as_printed => {
+                let (map, warning) = op.run(positions, triangles, &mask, run)?;
+                let values = masked.shares(|i| map.share(before[i]));
+                (values, exact, warning.into_iter().collect())
+            }
+            Self::Boundary(op) => {
+                let map = op.prepare(positions, triangles, run)?;
+                let values = masked.shares(|i| map.share_at_rest(i));
+                let surface =
+                    Surface::new(positions, &values, remaining, triangles, SMOOTHING, run);
+                let ride = Ride::of(map.motion());
+                let steps = guided(&ride, &surface, &values, STEPS, positions, run)?;
+                (values, pathline::Report { steps, ..exact }, Vec::new())
+            }
+            Self::Curve(op) => {
+                let (values, steps) = op.run(positions, triangles, &mask, run)?;
+                (values, pathline::Report { steps, ..exact }, Vec::new())
+            }
+            Self::Stamp(op) => {
+                let done = op.run(positions, triangles, &carry, run)?;
+                let Stage::Flow(flow) = &done.stage else { return Ok(done) };
+                (masked.of_flow(flow, positions), done.taken, done.warnings)
+            }
+            Self::Move(_) | Self::Points(_) | Self::Paint(_) | Self::Twist(_) | Self::Bend(_) => {
+                let (flow, taken) =
+                    self.flow_through(positions, triangles, integration, &carry, run)?;
+                (masked.of_flow(&flow, positions), taken, Vec::new())
+            }
+        };
+        let stored = Stored { before, after: positions.to_vec(), values };
+        Ok(Done { stage: Stage::Stored(stored), taken, warnings })
+    }
+}
+
+/// What a value leaves of the motion, and its slope.
+fn remaining(s: f32) -> (f32, f32) {
+    (1.0 - s, -1.0)
 }
 
 impl<'a> Mover for &'a Phase {
@@ -129,7 +208,10 @@ impl<'a> Mover for &'a Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sculpt::{Error, Move, Op, Outcome, Params, Twist, apply};
+    use crate::sculpt::{
+        Bend, Boundary, Curve, Error, Extent, Guide, Knob, Move, Outcome, Stamp, ToolShape, Twist,
+        apply,
+    };
     use crate::{Run, TriMesh, zoo};
 
     fn ball(triangles: usize) -> TriMesh {
@@ -211,6 +293,5 @@ mod tests {
         let short = Problem::MaskLength { given: 3, vertices: n };
         assert_eq!(problem(pull(), vec![1.0; 3]), short);
         assert!(matches!(problem(pull(), vec![f32::NAN; n]), Problem::NotAShare { .. }), "NaN");
-        assert_eq!(problem(Op::Twist(Twist::default()), vec![1.0; n]), Problem::NoMask);
     }
 }

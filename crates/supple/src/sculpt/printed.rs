@@ -1,13 +1,19 @@
 //! Twist and bend as the source prints them: fields, to integrate alone or together with others.
 //!
 //! [`Twist`] and [`Bend`] themselves are exact and closed; these are for comparison with the
-//! source's figures, and as phases of a [`Flow`] to which other fields are added.
+//! source's figures, and as phases of a [`Flow`] to which other fields are added. `as_printed` takes them in place of the
+//! closed forms, limited to the tool's cylinder (Figure 2.4b) if there is one: who is inside is decided before the
+//! motion, as the source has it.
 
 use glam::Vec3;
 
+use super::cylinder::Cylinder;
 use super::error::{Problem, check_finite, check_positive, direction};
 use super::{Bend, Twist};
+use crate::Run;
 use crate::field::{Fade, Field, Flow, Generator, Influence, Motion, Phase, Region};
+use crate::mesh::welding::Welding;
+use crate::pathline::{self, Direction};
 
 /// Where `b` is one half.
 const HALF_WAY: f32 = 0.614;
@@ -60,4 +66,74 @@ pub fn bend(bend: &Bend) -> Result<Flow, Problem> {
 
 fn one(field: Field) -> Flow {
     Flow { phases: vec![Phase { fields: vec![field], duration: 1.0 }] }
+}
+
+/// A flow of which only what lies in a cylinder takes part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Within {
+    flow: Flow,
+    cylinder: Cylinder,
+    /// Which of the vertices it was made on are inside.
+    inside: Vec<bool>,
+}
+
+impl Within {
+    pub(super) fn new(flow: Flow, cylinder: Cylinder, positions: &[Vec3]) -> Self {
+        let inside = positions.iter().map(|&x| cylinder.contains(x)).collect();
+        Self { flow, cylinder, inside }
+    }
+
+    /// Moves the vertices it was made on.
+    pub(super) fn run(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<pathline::Report, Problem> {
+        let rest = positions.to_vec();
+        let report = self.go(positions, &self.inside, params, Direction::Forward, run)?;
+        self.cylinder.check(&rest, positions, triangles)?;
+        Ok(report)
+    }
+
+    /// Sends points through it, or back those it was made on.
+    pub(super) fn send(
+        &self,
+        points: &mut [Vec3],
+        params: &pathline::Params,
+        direction: Direction,
+        run: &Run<'_>,
+    ) -> Result<(), pathline::Error> {
+        let now: Vec<bool> = points.iter().map(|&x| self.cylinder.contains(x)).collect();
+        let known = direction == Direction::Backward;
+        self.go(points, if known { &self.inside } else { &now }, params, direction, run).map(drop)
+    }
+
+    /// How many vertices it was made on.
+    pub(super) fn vertices(&self) -> usize {
+        self.inside.len()
+    }
+
+    /// The same for the vertices whose places it was made on.
+    pub(super) fn spread(&mut self, welding: &Welding) {
+        self.inside = welding.spread(&self.inside);
+    }
+
+    fn go(
+        &self,
+        points: &mut [Vec3],
+        inside: &[bool],
+        params: &pathline::Params,
+        direction: Direction,
+        run: &Run<'_>,
+    ) -> Result<pathline::Report, pathline::Error> {
+        let members: Vec<usize> = (0..points.len()).filter(|&i| inside[i]).collect();
+        let mut moving: Vec<Vec3> = members.iter().map(|&i| points[i]).collect();
+        let report = pathline::advect(&mut moving, &self.flow, params, direction, run)?;
+        for (&i, x) in members.iter().zip(moving) {
+            points[i] = x;
+        }
+        Ok(report)
+    }
 }

@@ -64,7 +64,7 @@ pub struct Params {
     /// What to do where parts of the surface meet: `report`, `stop` or `ignore`; see
     /// [`sculpt::OnContact`]. Default: report.
     pub on_contact: OnContact,
-    /// Name of painted vertex values, 0 to 1, that scale the blend of tools, points and strokes; see
+    /// Name of painted vertex values, 0 to 1, that say how much each vertex takes part; see
     /// [`sculpt::Params`]. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "name"))]
@@ -103,15 +103,14 @@ impl Params {
         &mut self,
         load: &mut dyn FnMut(&Source) -> Result<TriMesh, LoadError>,
     ) -> Result<(), LoadError> {
-        for op in &mut self.ops {
-            let Op::Stamp(stamp) = op else { continue };
-            let source = match &stamp.tool {
+        for tool in self.ops.iter_mut().flat_map(Op::tool_shapes) {
+            let source = match &*tool {
                 ToolShape::Mesh { .. } => continue,
                 ToolShape::File(file) => Source::File { file: file.clone() },
                 ToolShape::Zoo(zoo) => Source::Zoo { zoo: zoo.clone(), triangles: None },
             };
             let mesh = load(&source)?;
-            stamp.tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
+            *tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
         }
         Ok(())
     }
@@ -130,7 +129,17 @@ impl Params {
     pub(super) fn check(&self, body: &Body) -> Result<(), String> {
         let (vertices, triangles) = (body.mesh.positions.len(), body.mesh.triangles.len());
         self.painted(body)?;
-        sculpt::check(&self.ops, vertices, triangles).map_err(|e| e.to_string())
+        sculpt::check(&Self::looked_up(&self.ops, body)?, vertices, triangles)
+            .map_err(|e| e.to_string())
+    }
+
+    /// Edits with the painted values of the body in the places of their names.
+    fn looked_up(ops: &[Op], body: &Body) -> Result<Vec<Op>, String> {
+        let mut ops = ops.to_vec();
+        for op in &mut ops {
+            op.look_up(&body.mesh.attributes).map_err(|e| e.to_string())?;
+        }
+        Ok(ops)
     }
 
     /// The values of its mask.
@@ -155,10 +164,11 @@ impl Params {
             return None;
         }
         let mask = self.painted(body).ok()?;
+        let ops = Self::looked_up(&self.ops, body).ok()?;
         let rest = body.pose(body.rest_pose(), Skinning::Linear, &Run::default());
         let placed = |x: &Vec3| placement.transform_point3(x.as_dvec3()).as_vec3();
         let rest = rest.iter().map(placed).collect();
-        Some(Course::new(self.ops.clone(), mask, rest, body.mesh.triangles.clone()))
+        Some(Course::new(ops, mask, rest, body.mesh.triangles.clone()))
     }
 
     /// Tells flesh after it of the edits at a moment.
@@ -182,6 +192,10 @@ impl Params {
         if ops.is_empty() {
             return None;
         }
+        let ops = match Self::looked_up(&ops, body) {
+            Ok(ops) => ops,
+            Err(what) => return Some(format!("{what}; left out of this frame")),
+        };
         let params = sculpt::Params {
             exact_volume: self.exact_volume,
             on_contact: self.on_contact,
