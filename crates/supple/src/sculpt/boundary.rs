@@ -544,3 +544,108 @@ impl BoundaryMap {
         Ok(report)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{TriMesh, zoo};
+
+    fn bar() -> TriMesh {
+        let size = zoo::Size { triangles: Some(20_000) };
+        zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0)
+    }
+
+    fn ring(x: f32) -> Vec<Vec3> {
+        let corners = [(1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0)];
+        corners.map(|(y, z)| Vec3::new(x, 0.5 * y as f32, 0.5 * z as f32)).to_vec()
+    }
+
+    fn edit(knob: Knob) -> Boundary {
+        Boundary { inner: ring(1.5), outer: ring(-1.5), knob, ..Boundary::default() }
+    }
+
+    fn prepared(op: &Boundary) -> (TriMesh, BoundaryMap) {
+        let mesh = bar();
+        let map = op.prepare(&mesh.positions, &mesh.triangles, &Run::default()).unwrap();
+        (mesh, map)
+    }
+
+    /// In the middle between two equal curves β is w/(1 + w): what a weight means.
+    #[test]
+    fn the_weight_says_how_far_each_curve_reaches() {
+        for weight in [0.25, 1.0, 4.0] {
+            let knob = Knob::Translate { by: Vec3::Y };
+            let (mesh, map) = prepared(&Boundary { weight, ..edit(knob) });
+            let middle = (0..mesh.positions.len()).filter(|&i| mesh.positions[i].x.abs() < 1e-4);
+            let mut seen = 0;
+            for i in middle {
+                let (share, wanted) = (map.share_at_rest(i), f64::from(weight / (1.0 + weight)));
+                assert!((share - wanted).abs() < 1e-4, "weight {weight}: {share}, not {wanted}");
+                seen += 1;
+            }
+            assert!(seen > 8, "{seen} vertices in the middle");
+        }
+    }
+
+    /// Each curve has the tube it is given, and what lies in it belongs to the handle or stays.
+    #[test]
+    fn the_curves_have_thicknesses_of_their_own() {
+        let knob = Knob::Translate { by: Vec3::Y };
+        let (inner, outer) = (Some(0.6), Some(0.15));
+        let op = Boundary { inner_thickness: inner, outer_thickness: outer, ..edit(knob) };
+        let (mesh, map) = prepared(&op);
+        let reach = |part: Part, sign: f32| {
+            let all = mesh.positions.iter().zip(map.parts()).filter(|(_, p)| **p == part);
+            all.map(|(x, _)| sign * x.x).fold(f32::MIN, f32::max)
+        };
+        // Beside the middle of a face a ring is nearly a line: its smooth distance is nearly the true one.
+        let (handle, still) = (-reach(Part::Handle, -1.0), reach(Part::Still, 1.0));
+        assert!((0.8..1.0).contains(&handle), "the handle reaches down to {handle}");
+        assert!((-1.4..-1.25).contains(&still), "what stays reaches up to {still}");
+        let thick = Boundary { inner_thickness: Some(1.6), outer_thickness: Some(1.6), ..op };
+        let refused = thick.prepare(&mesh.positions, &mesh.triangles, &Run::default());
+        assert!(matches!(refused, Err(Problem::BoundariesTouch { .. })), "{refused:?}");
+    }
+
+    /// The angle grows evenly with the height, the handle turns rigidly, the axis keeps its heights, and the volume stays.
+    #[test]
+    fn an_even_twist_turns_by_the_height() {
+        let knob = Knob::Twist { joint: Vec3::ZERO, knob: Vec3::X, degrees: 90.0, uniform: true };
+        let (mesh, map) = prepared(&edit(knob));
+        let Support::Twisted(twist) = &map.support else { panic!("a twist") };
+        let mut moved = mesh.positions.clone();
+        map.apply(&mut moved, &pathline::Params::default(), &Run::default()).unwrap();
+        for ((a, b), part) in mesh.positions.iter().zip(&moved).zip(map.parts()) {
+            match part {
+                Part::Handle => assert!(b.abs_diff_eq(Vec3::new(a.x, -a.z, a.y), 1e-5), "{a} {b}"),
+                Part::Still => assert_eq!(a, b),
+                _ => {
+                    let (s, c) = (twist.share(*a) * std::f64::consts::FRAC_PI_2).sin_cos();
+                    let (y, z) = (f64::from(a.y), f64::from(a.z));
+                    let turned = glam::DVec3::new(a.x.into(), c * y - s * z, s * y + c * z);
+                    assert!(b.abs_diff_eq(turned.as_vec3(), 1e-5), "{a} {b}");
+                    // Linear but for its ends, from curve to curve.
+                    let even = f64::from(a.x + 1.5) / 3.0;
+                    assert!(
+                        (twist.share(*a) - even).abs() < 0.08,
+                        "{a}: {} {even}",
+                        twist.share(*a)
+                    );
+                }
+            }
+        }
+        let volume = |x: &[Vec3]| crate::mesh::volume::volume(x, &mesh.triangles, &Run::default());
+        let error = volume(&moved) / volume(&mesh.positions) - 1.0;
+        assert!(error.abs() < 1e-3, "{error}");
+        map.send(&mut moved, &pathline::Params::default(), Direction::Backward, &Run::default())
+            .unwrap();
+        let off =
+            moved.iter().zip(&mesh.positions).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(off < 1e-5, "{off}");
+        let half = knob.cut(0.5);
+        assert!(matches!(half, Knob::Twist { degrees: 45.0, uniform: true, .. }), "{half:?}");
+        let across = Knob::Twist { joint: Vec3::ZERO, knob: Vec3::Y, degrees: 90.0, uniform: true };
+        let refused = edit(across).prepare(&mesh.positions, &mesh.triangles, &Run::default());
+        assert!(matches!(refused, Err(Problem::NoHeight { .. })), "{refused:?}");
+    }
+}

@@ -373,3 +373,94 @@ fn behind(ride: &Ride, positions: &[Vec3], values: &[f32]) -> f64 {
         fading.fold((DVec3::ZERO, 0.0), |(sum, n), (x, _)| (sum + x.as_dvec3() - start, n + 1.0));
     -along.dot(sum) / f64::max(count, 1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Values;
+    use crate::sculpt::{Op, Params, apply};
+    use crate::{TriMesh, zoo};
+
+    /// A bar with s painted on it, from 0 at x = 1.5 to 1 at x = −1.5.
+    fn painted() -> TriMesh {
+        let size = zoo::Size { triangles: Some(5000) };
+        let mut mesh = zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0);
+        let values = mesh.positions.iter().map(|p| (0.5 - p.x / 3.0).clamp(0.0, 1.0)).collect();
+        mesh.attributes.set("soft", Values::Scalar(values));
+        mesh
+    }
+
+    fn straight() -> Guide {
+        Guide::Through(vec![Vec3::new(2.0, 0.0, 0.0), Vec3::new(2.5, 0.0, 0.0)])
+    }
+
+    fn edited(mesh: &TriMesh, curve: Curve) -> (Vec<Vec3>, f64) {
+        let mut positions = mesh.positions.clone();
+        let mut op = Op::Curve(curve);
+        op.look_up(&mesh.attributes).unwrap();
+        let (params, run) = (Params::default(), Run::default());
+        let done = apply(&mut positions, &mesh.triangles, &[op], &params, &run).unwrap();
+        (positions, done.report.volume_error())
+    }
+
+    #[test]
+    fn painted_values_have_a_name() {
+        let mesh = painted();
+        let values = mesh.attributes.scalar("soft").unwrap().to_vec();
+        let curve = |extent| Curve { guide: straight(), extent, ..Curve::default() };
+        let named = edited(&mesh, curve(Extent::Attribute { name: "soft".to_owned() }));
+        assert_eq!(named, edited(&mesh, curve(Extent::Painted { values })), "the same values");
+        let regions = Extent::Regions { name: "soft".to_owned() };
+        let (moved, volume) = edited(&mesh, curve(regions));
+        for (a, b) in mesh.positions.iter().zip(&moved) {
+            if a.x >= 1.5 {
+                assert!(b.abs_diff_eq(*a + 0.5 * Vec3::X, 1e-5), "{a} {b}");
+            } else if a.x <= -1.5 {
+                assert_eq!(a, b, "stays");
+            }
+        }
+        assert!(volume.abs() < 1e-6, "{volume}");
+        let mut unknown = Op::Curve(curve(Extent::Attribute { name: "sfot".to_owned() }));
+        let refused = unknown.look_up(&mesh.attributes).unwrap_err().to_string();
+        assert!(refused.contains("sfot") && refused.contains("soft"), "{refused}");
+    }
+
+    /// α(t): the same angle at the end whatever the course, and on the way the one of that time.
+    #[test]
+    fn a_twist_follows_its_own_course() {
+        let mesh = painted();
+        let twisted = |twist_over: Vec<[f32; 2]>, until: f32| {
+            let extent = Extent::Attribute { name: "soft".to_owned() };
+            edited(
+                &mesh,
+                Curve { guide: straight(), twist_over, until, extent, ..Curve::default() },
+            )
+        };
+        let late = vec![[0.5, 0.0], [1.0, 90.0]];
+        let (moved, volume) = twisted(late.clone(), 1.0);
+        assert!(volume.abs() < 1e-6, "{volume}");
+        let (half, _) = twisted(late, 0.5);
+        for ((a, b), h) in mesh.positions.iter().zip(&moved).zip(&half) {
+            if a.x >= 1.5 {
+                let turned = Vec3::new(a.x + 0.5, -a.z, a.y);
+                assert!(b.abs_diff_eq(turned, 1e-5), "{a} went to {b}");
+                assert!(h.abs_diff_eq(*a + 0.25 * Vec3::X, 1e-5), "not turned yet: {h}");
+            }
+        }
+    }
+
+    /// A corner is a corner: the end lies where it was drawn, turned by the right angle.
+    #[test]
+    fn a_polyline_leads_round_its_corner() {
+        let mesh = painted();
+        let (corner, end) = (Vec3::new(3.0, 0.0, 0.0), Vec3::new(3.0, 1.0, 0.0));
+        let guide = Guide::Polyline(vec![Vec3::new(2.0, 0.0, 0.0), corner, end]);
+        let extent = Extent::Attribute { name: "soft".to_owned() };
+        let (moved, volume) = edited(&mesh, Curve { guide, extent, ..Curve::default() });
+        for (a, b) in mesh.positions.iter().zip(&moved).filter(|(a, _)| a.x >= 1.5) {
+            let there = end + Vec3::new(-a.y, a.x - 2.0, a.z);
+            assert!(b.abs_diff_eq(there, 1e-5), "{a} went to {b}, not {there}");
+        }
+        assert!(volume.abs() < 1e-6, "{volume}");
+    }
+}

@@ -294,4 +294,77 @@ mod tests {
         assert_eq!(problem(pull(), vec![1.0; 3]), short);
         assert!(matches!(problem(pull(), vec![f32::NAN; n]), Problem::NotAShare { .. }), "NaN");
     }
+
+    /// No blend to multiply: the share of the angle, and nothing where the mask is zero.
+    #[test]
+    fn a_masked_twist_turns_by_the_share() {
+        let mesh = ball(2000);
+        let mask = soft(&mesh, -0.4, 0.4);
+        let twist = Twist { degrees: 80.0, from: -0.5, to: 0.5, ..Twist::default() };
+        let map = twist.prepare().unwrap();
+        let (moved, done) = edit(&mesh, Op::Twist(twist.clone()), mask.clone()).unwrap();
+        for ((a, b), m) in mesh.positions.iter().zip(&moved).zip(&mask) {
+            let part = Twist { degrees: m * 80.0, ..twist.clone() }.prepare().unwrap();
+            let there = if *m > 0.0 { part.forward(*a) } else { *a };
+            assert!(b.abs_diff_eq(there, 1e-5), "{a} went to {b}, not {there}");
+            assert!(*m > 0.0 || a == b, "held");
+        }
+        let Stage::Stored(stored) = &done.path.stages[0] else { panic!("stored") };
+        let top = mesh.positions.iter().position(|x| x.z > 0.6 && x.y < -0.5).unwrap();
+        assert!(stored.values[top] < 1e-6 && map.share(mesh.positions[top]) >= 1.0, "all of it");
+    }
+
+    /// Whatever the edit: what is held stays to the bit, and what is free all around goes as without a mask.
+    #[test]
+    fn every_edit_takes_a_mask() {
+        let size = zoo::Size { triangles: Some(5000) };
+        let bar = zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0);
+        let ring = |x: f32| {
+            let corners = [(1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0)];
+            corners.map(|(y, z)| Vec3::new(x, 0.5 * y as f32, 0.5 * z as f32)).to_vec()
+        };
+        let die = zoo::build("box", &zoo::Size { triangles: Some(12) }, &Run::default()).unwrap();
+        let die = &die.meshes[0];
+        let tool =
+            ToolShape::Mesh { positions: die.positions.clone(), triangles: die.triangles.clone() };
+        let drawn = Extent::Drawn { inner: ring(1.0), outer: ring(-1.0) };
+        let knob = Knob::Translate { by: 0.3 * Vec3::Y };
+        let guide = Guide::Through(vec![Vec3::X, Vec3::new(1.3, 0.2, 0.0)]);
+        let bend = Bend { degrees: 40.0, width: 4.0, ..Bend::default() };
+        let twist = Twist { axis: Vec3::X, degrees: 40.0, ..Twist::default() };
+        let (from, by) = (Vec3::new(0.0, 0.9, 0.0), vec![-0.25 * Vec3::Y]);
+        let ops = [
+            Op::Twist(twist.clone()),
+            Op::Bend(bend.clone()),
+            Op::Twist(Twist { as_printed: true, ..twist }),
+            Op::Bend(Bend { as_printed: true, ..bend }),
+            Op::Stamp(Stamp { tool, scale: 0.2, from, by, outer: 0.5, ..Stamp::default() }),
+            Op::Boundary(Boundary {
+                inner: ring(1.0),
+                outer: ring(-1.0),
+                knob,
+                ..Boundary::default()
+            }),
+            Op::Curve(Curve { guide, extent: drawn, ..Curve::default() }),
+        ];
+        for op in ops {
+            let name = format!("{} {:?}", op.name(), matches!(&op, Op::Twist(t) if t.as_printed));
+            let (free, _) = edit(&bar, op.clone(), Vec::new()).unwrap();
+            let (all, _) = edit(&bar, op.clone(), vec![1.0; bar.positions.len()]).unwrap();
+            // A boundary's blend stays with the vertices under a mask: only its ends are the same.
+            let same =
+                |i: &usize| !matches!(op, Op::Boundary(_)) || bar.positions[*i].x.abs() > 1.1;
+            let off =
+                (0..all.len()).filter(same).map(|i| free[i].distance(all[i])).fold(0.0, f32::max);
+            assert!(off < 2e-3, "{name}: a mask of ones moves {off} elsewhere");
+            let mask = soft(&bar, -0.2, 0.2);
+            let (held, done) = edit(&bar, op.clone(), mask.clone()).unwrap();
+            for i in 0..held.len() {
+                assert!(mask[i] > 0.0 || held[i] == bar.positions[i], "{name}: held");
+            }
+            assert!(done.report.moved > 100 || matches!(op, Op::Stamp(_)), "{name}: some move");
+            let (none, done) = edit(&bar, op.clone(), vec![0.0; held.len()]).unwrap();
+            assert_eq!((&none, done.report.moved), (&bar.positions, 0), "{name}");
+        }
+    }
 }

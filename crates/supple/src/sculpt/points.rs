@@ -123,3 +123,42 @@ impl Points {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sculpt::{Op, Params, apply};
+    use crate::{Run, zoo};
+
+    /// An arc over the top of the unit ball.
+    fn arc(corners: u8) -> Vec<Vec3> {
+        let at = |k: u8| {
+            let (s, c) = (0.8 * f32::from(k) / f32::from(corners - 1) - 0.4).sin_cos();
+            Vec3::new(s, 0.0, c)
+        };
+        (0..corners).map(at).collect()
+    }
+
+    fn moved(points: Vec<Vec3>, form: Form) -> Vec<Vec3> {
+        let size = zoo::Size { triangles: Some(4000) };
+        let mut ball = zoo::build("ball", &size, &Run::default()).unwrap().meshes.swap_remove(0);
+        let by = vec![0.2 * Vec3::Z];
+        let op =
+            Op::Points(Points { points, form, by, inner: 0.1, outer: 0.6, ..Points::default() });
+        let (params, run) = (Params::default(), Run::default());
+        apply(&mut ball.positions, &ball.triangles, &[op], &params, &run).unwrap();
+        ball.positions
+    }
+
+    /// As points the set grows with every one more; as a curve it is what was drawn.
+    #[test]
+    fn a_moving_curve_does_not_depend_on_its_sampling() {
+        let apart = |form: Form| {
+            let (few, many) = (moved(arc(33), form), moved(arc(129), form));
+            few.iter().zip(&many).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+        };
+        assert!(apart(Form::Curve) < 1e-3, "{}", apart(Form::Curve));
+        assert!(apart(Form::Loop) < 1e-3, "{}", apart(Form::Loop));
+        assert!(apart(Form::Set) > 0.05, "{}", apart(Form::Set));
+    }
+}

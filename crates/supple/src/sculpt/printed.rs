@@ -137,3 +137,83 @@ impl Within {
         Ok(report)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sculpt::{NotReversible, Op, Params, apply};
+    use crate::zoo;
+
+    /// Two bars side by side, of which the cylinder holds one.
+    fn bars() -> (Vec<Vec3>, Vec<[u32; 3]>) {
+        let size = zoo::Size { triangles: Some(3000) };
+        let one = zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0);
+        let shift = one.positions.len() as u32;
+        let other = one.positions.iter().map(|p| *p + 2.0 * Vec3::Z);
+        let positions = one.positions.iter().copied().chain(other).collect();
+        let again = one.triangles.iter().map(|t| t.map(|v| v + shift));
+        (positions, one.triangles.iter().copied().chain(again).collect())
+    }
+
+    #[test]
+    fn a_printed_bend_turns_what_its_cylinder_holds() {
+        let (rest, triangles) = bars();
+        let bend = Bend {
+            degrees: 50.0,
+            width: 2.5,
+            radius: Some(0.8),
+            as_printed: true,
+            ..Bend::default()
+        };
+        let (params, run) = (Params::default(), Run::default());
+        let mut moved = rest.clone();
+        let ops = [Op::Bend(bend.clone())];
+        let done = apply(&mut moved, &triangles, &ops, &params, &run).unwrap();
+        let (s, c) = 50.0_f32.to_radians().sin_cos();
+        for (a, b) in rest.iter().zip(&moved) {
+            if a.z > 1.0 || a.x < -1.2 {
+                assert_eq!(a, b, "beside it or before the fade");
+            } else if a.x > 2.3 {
+                let turned = Vec3::new(c * a.x - s * a.y, s * a.x + c * a.y, a.z);
+                assert!(b.abs_diff_eq(turned, 2e-3), "{a} went to {b}, not {turned}");
+            }
+        }
+        assert!(done.report.volume_error().abs() < 1e-3, "{}", done.report.volume_error());
+        let integration = pathline::Params::default();
+        let mut other = vec![rest[7], rest[9]];
+        done.path.replay(&mut other, &integration, &run).unwrap();
+        assert!(other[0].abs_diff_eq(moved[7], 1e-4), "{} {}", other[0], moved[7]);
+        let refused = done.path.undo(&mut other, &integration, &run);
+        assert!(matches!(refused, Err(NotReversible::LimitedBend { .. })), "{refused:?}");
+        let mut back = moved;
+        done.path.undo(&mut back, &integration, &run).unwrap();
+        let off = back.iter().zip(&rest).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(off < 1e-4, "{off}");
+        let tight = [Op::Bend(Bend { radius: Some(0.6), ..bend })];
+        let torn = apply(&mut back, &triangles, &tight, &params, &run).unwrap_err().problem;
+        assert!(matches!(torn, Problem::CrossesTheCylinder { .. }), "{torn}");
+    }
+
+    /// The printed twist turns on growing above its end: not what the exact one does.
+    #[test]
+    fn a_printed_twist_is_another_than_the_exact_one() {
+        let (rest, triangles) = bars();
+        let twist = Twist { axis: Vec3::X, degrees: 60.0, radius: Some(0.8), ..Twist::default() };
+        let turned = |as_printed: bool| {
+            let mut moved = rest.clone();
+            let ops = [Op::Twist(Twist { as_printed, ..twist.clone() })];
+            apply(&mut moved, &triangles, &ops, &Params::default(), &Run::default()).unwrap();
+            moved
+        };
+        let across = |x: Vec3| glam::Vec2::new(x.y, x.z);
+        let angle = |a: Vec3, b: Vec3| across(a).angle_to(across(b)).to_degrees();
+        for ((a, p), e) in rest.iter().zip(turned(true)).zip(turned(false)) {
+            if a.z < 1.0 && a.x > 1.05 {
+                let (printed, exact) = (angle(*a, p), angle(*a, e));
+                // The rate is that of the way from the lower end: 30° a unit.
+                assert!((printed - 30.0 * (a.x + 1.0)).abs() < 0.1, "{a}: {printed}");
+                assert!((exact - 60.0).abs() < 1e-2, "{a}: {exact}");
+            }
+        }
+    }
+}
