@@ -551,7 +551,7 @@ mod tests {
     use crate::{TriMesh, zoo};
 
     fn bar() -> TriMesh {
-        let size = zoo::Size { triangles: Some(20_000) };
+        let size = zoo::Size { triangles: Some(3328) };
         zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0)
     }
 

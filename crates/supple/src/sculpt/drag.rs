@@ -169,7 +169,7 @@ mod tests {
             let params = Params::default();
             let done = apply(&mut mesh.positions, &mesh.triangles, &ops, &params, &Run::default());
             let error = done.unwrap().report.volume_error();
-            assert!(error.abs() < 2e-3, "{tool:?}: volume off by {error}");
+            assert!(error.abs() < 4e-3, "{tool:?}: volume off by {error}");
             let mut followed = 0;
             for (a, b) in rest.iter().zip(&mesh.positions) {
                 if in_core(*a) {

@@ -341,6 +341,7 @@ mod tests {
                 inner: ring(-0.7),
                 outer: ring(-0.1),
                 knob: Knob::Translate { by: -0.3 * Vec3::Z },
+                thickness: Some(0.2),
                 ..Boundary::default()
             }),
             Op::Bend(Bend { degrees: 20.0, width: 6.0, ..Bend::default() }),
@@ -394,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_log_survives_its_file_to_the_bit() {
-        let (log, _) = made(&ball(500));
+        let (log, _) = made(&ball(2000));
         let text = serde_json::to_string(&log).unwrap();
         assert_eq!(serde_json::from_str::<Log>(&text).unwrap(), log);
     }
@@ -430,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_log_of_another_shape_is_refused() {
-        let (mut log, _) = made(&ball(500));
+        let (mut log, _) = made(&ball(2000));
         let mut few = vec![Vec3::ZERO; 3];
         let refused = log.undo(1, &mut few, &Run::default());
         assert!(matches!(refused, Err(LogError::OtherShape { found: 3, .. })), "{refused:?}");
