@@ -98,6 +98,8 @@ pub struct Placed {
     /// How far the flesh moves in the liveliest frame of the clip that is played: the root mean square over the
     /// vertices that sets reach, over the diagonal of the body.
     pub moved_rel_bbox: f64,
+    /// The stiffness that suits each of the first clips, for a person who plays that one instead.
+    pub stiffness_of_clips: Vec<f64>,
     /// What gets no flesh and why, and what else a person should know.
     pub notes: Vec<String>,
 }

@@ -44,6 +44,7 @@ use serde::{Deserialize, Serialize};
 use super::{Carried, Outcome, Prepared, Stage};
 use crate::Run;
 use crate::mesh::exact_volume::{self, freedom_by_displacement};
+use crate::mesh::retreat;
 use crate::mesh::volume::volume;
 use crate::rig::Body;
 use crate::scene::document::Place;
@@ -63,6 +64,9 @@ pub struct Params {
     pub warm_up: f64,
     /// Restore exactly the volume the body had before. Default: no.
     pub exact_volume: bool,
+    /// Draw flesh back where triangles would intersect that do not without it, in each frame by itself; also what
+    /// `exact_volume` moves. Default: no.
+    pub retreat: bool,
     /// The sets and their springs.
     #[serde(flatten)]
     pub flesh: secondary::Params,
@@ -77,6 +81,7 @@ impl Default for Params {
             amount: Value::Number(1.0),
             warm_up: 1.0,
             exact_volume: false,
+            retreat: false,
             flesh: secondary::Params::default(),
             hands: BTreeMap::new(),
         }
@@ -159,6 +164,9 @@ impl Params {
             let corrected = restore(stage.body, &rest, positions, before, run);
             warning = corrected.err().map(|e| format!("the volume is not restored: {e}"));
         }
+        if self.retreat && report.moved > 0 {
+            draw_back(stage.body, &rest, positions, run);
+        }
         let volume_before = (report.moved > 0 && before != 0.0).then_some(before);
         Outcome { warning, secondary: Some(report), volume_before }
     }
@@ -182,6 +190,17 @@ pub(super) fn shifts(flesh: &Flesh, carried: &Carried) -> Vec<DVec3> {
         shifts.iter_mut().zip(anchors).for_each(|(s, x)| *s += course.way(x, *amount));
     }
     shifts
+}
+
+/// Draws what moved since `rest` back where it makes triangles intersect; copies of a vertex move as one.
+fn draw_back(body: &Body, rest: &[Vec3], positions: &mut [Vec3], run: &Run<'_>) {
+    let welding = body.welding();
+    let (from, moved) = (welding.gather(rest), welding.gather(positions));
+    let (mut to, triangles) = (moved.clone(), welding.triangles(&body.mesh.triangles));
+    // Cancelled: the frame is not shown.
+    if retreat::draw_back(&from, &mut to, &triangles, run).is_ok_and(|drawn| drawn > 0) {
+        welding.carry(&moved, &to, positions);
+    }
 }
 
 /// Gives a body the volume back that it had at `rest`; copies of a vertex move as one.
