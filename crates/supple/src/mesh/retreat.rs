@@ -37,8 +37,8 @@ use crate::Run;
 use crate::run::Cancelled;
 
 /// What harm leaves of α, and below what it is nothing.
-const LESS: f32 = 0.8;
-const LEAST: f32 = 0.1;
+const LESS: f32 = 0.7;
+const LEAST: f32 = 0.12;
 
 /// The most that α differs between neighbours.
 const STEP: f32 = 0.25;
@@ -117,10 +117,12 @@ mod tests {
     use crate::mesh::intersect::self_intersections;
     use crate::mesh::sample;
 
-    /// A ball whose upper half is pushed through its lower one.
+    /// A ball whose top is pushed through its bottom, which goes down a little.
     fn pushed() -> (Vec<Vec3>, Vec<Vec3>, Vec<[u32; 3]>) {
         let (from, triangles) = sample::bumpy_sphere(10);
-        let push = |x: &Vec3| *x - Vec3::Z * 4.0 * (x.z - 0.3).max(0.0);
+        let push = |x: &Vec3| {
+            *x - Vec3::Z * 6.0 * (x.z - 0.6).max(0.0) - Vec3::Z * 0.1 * (-0.7 - x.z).max(0.0)
+        };
         (from.clone(), from.iter().map(push).collect(), triangles)
     }
 

@@ -563,9 +563,8 @@ fn small_sets_carry_before_large_ones() {
     let (body, run) = (body("ball", 1280), Run::default());
     let set = |x: f64, radius: f64| Set { anchor: x * DVec3::X, radius, ..Set::default() };
     let offsets = [DVec3::new(0.3, 0.5, 0.0), DVec3::new(0.2, -0.3, 0.1)];
-    let posed = [(0.0, 1.6, offsets[0]), (0.8, 0.7, offsets[1])].map(|(x, radius, by)| {
-        stretched((x * DVec3::X).as_vec3(), by.as_vec3(), radius)
-    });
+    let posed = [(0.0, 1.6, offsets[0]), (0.8, 0.7, offsets[1])]
+        .map(|(x, radius, by)| stretched((x * DVec3::X).as_vec3(), by.as_vec3(), radius));
     let [large, small] = posed;
     // Half of the largest radius by default; all sets on one side of it are added up.
     let ends = |local_below: Option<f64>| {
