@@ -198,6 +198,7 @@ pub(super) fn part(parties: &mut [Party<'_>], pairs: &[Pair], run: &Run<'_>) {
 }
 
 impl Pair {
+    #[cfg(test)]
     /// The bodies, by their places in the list: that of the points, and that which they may be in.
     pub(super) fn of(&self) -> [usize; 2] {
         [self.point, self.inside]
