@@ -330,6 +330,59 @@ fn takes_of_split_characters_do_not_tear() {
     }
 }
 
+/// A soft ball in a shell of another bone, a hundredth of its radius away: pulled, it would go through the shell.
+#[test]
+fn flesh_draws_back_before_layers_cross() {
+    let mut mesh = model("ball", 1280);
+    let inner = mesh.positions.clone();
+    let shell = inner.iter().map(|x| 1.02 * *x);
+    let count = inner.len() as u32;
+    let outer: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| t.map(|v| v + count)).collect();
+    mesh = TriMesh::new(
+        inner.iter().copied().chain(shell).collect(),
+        mesh.triangles.iter().copied().chain(outer).collect(),
+    );
+    let mut weights = SkinWeights::default();
+    (0..2 * count).for_each(|v| weights.push([(u16::from(v >= count), 1.0)]));
+    mesh.skin_weights = Some(weights);
+    let bone = |name: &str| Node { name: name.to_owned(), ..Node::default() };
+    let asset = Asset {
+        meshes: vec![shattered(&mesh)],
+        nodes: vec![
+            bone("soft"),
+            bone("hard"),
+            Node { mesh: Some(0), skin: Some(0), ..Node::default() },
+        ],
+        skins: vec![Skin {
+            joints: vec![0, 1],
+            inverse_bind: vec![Mat4::IDENTITY; 2],
+            ..Skin::default()
+        }],
+        ..Asset::default()
+    };
+    let pairs = |retreat: bool| {
+        let text = format!(
+            "supple = 1\n[time]\nend = 1\n[[asset]]\nzoo = \"ball\"\n[[asset.modifier]]\nkind = \"secondary\"\n\
+             retreat = {retreat}\ngravity = [0, 0, 0]\n[[asset.modifier.set]]\nname = \"middle\"\nbone = \"soft\"\n\
+             anchor = [0.3, 0, 0]\nradius = 1.2\n[asset.modifier.hand.middle]\noffset = [0.3, 0.1, 0]\n"
+        );
+        let scene = Scene::parse(&text, None).unwrap_or_else(|p| panic!("{p}\n{text}"));
+        let mut player = play(&scene, &asset);
+        let positions = player.frame(4, &Run::default()).unwrap().bodies[0].positions.clone();
+        let body = &player.cast()[0].body;
+        let plain = player.posed(0, 4, &Run::default()).unwrap();
+        let opened = body.welding().opened(&body.mesh.triangles, &plain, &positions);
+        assert_eq!(opened, 0, "copies stay together");
+        let moved = positions.iter().zip(&plain).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        let run = Run::default();
+        (self_intersections(&positions, &body.mesh.triangles, &run).unwrap().len(), moved)
+    };
+    let ((free, _), (drawn_back, moved)) = (pairs(false), pairs(true));
+    assert!(free > 20, "a real case: {free}");
+    assert_eq!(drawn_back, 0, "of {free}");
+    assert!(moved > 0.005, "it still moves: {moved}");
+}
+
 /// What `new` writes: no flesh on the guard, a closed loop at the clip's own rate, an open clip played once.
 #[test]
 fn starters_fit_their_clips() {

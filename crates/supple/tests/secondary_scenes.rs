@@ -10,7 +10,7 @@ use supple::io::uri::Policy;
 use supple::io::{self, ReadOptions};
 use supple::mesh::intersect::self_intersections;
 use supple::player::{Frame, Player};
-use supple::scene::{self, Entry, Folder, Scene, Source};
+use supple::scene::{self, Entry, Folder, Motion, Scene, Source};
 use supple::secondary::modifier::Params;
 use supple::{Asset, Run, zoo};
 
@@ -108,6 +108,26 @@ fn the_flesh_moves_and_comes_to_rest() {
         );
         assert!(late < 1e-5, "{name} comes to rest: {late}");
     }
+}
+
+/// The cow stands still and only its head is pulled: primary deformation excites flesh (000, section 6.2).
+#[test]
+fn pulling_the_head_excites_flesh() {
+    let mut scene = load("cow-flesh.toml", 2000);
+    scene.assets[0].motion = Motion::Still;
+    let (mut with, mut without) = (open(&scene), open(&bare(&scene)));
+    let moved = |i: u32, with: &mut Player, without: &mut Player| {
+        farthest(&frame(with, i).bodies[0].positions, &frame(without, i).bodies[0].positions)
+    };
+    assert!(moved(0, &mut with, &mut without) < 1e-6, "at rest before");
+    let most = (4..40).map(|i| moved(i, &mut with, &mut without)).fold(0.0, f32::max);
+    assert!(most > 0.02, "the pull is felt: {most}");
+    // Nothing pulls at the tail.
+    let tail = |player: &mut Player| {
+        let frame = frame(player, 20);
+        frame.bodies[0].positions.iter().copied().filter(|x| x.z < -0.9).collect::<Vec<_>>()
+    };
+    assert_eq!(farthest(&tail(&mut with), &tail(&mut without)), 0.0);
 }
 
 /// Pulled to the extreme by four hands and let go.

@@ -104,18 +104,18 @@ pub fn starter_for(asset_file: &str, asset: &Asset, played: usize, run: &Run<'_>
     }
     let body = Body::from_asset(asset).ok();
     let take = Take::of(asset, played, body.as_ref(), run);
+    let hard = hard_materials(asset);
+    let wishes = Wishes { clips: &asset.clips, played, hard: &hard };
+    let placed = body.as_ref().map_or_else(Placed::default, |b| secondary::place(b, &wishes, run));
     let mut written = Starter::default();
     let text = &mut written.text;
     // Writing to a string cannot fail.
     let _ = write_head(text, &name, &take);
     let _ = write_asset(text, asset_file, asset);
-    let _ = write_motion(text, asset, &take, body.as_ref(), run);
+    let _ = write_motion(text, asset, &take, body.as_ref(), &placed.stiffness_of_clips, run);
     let _ = write_modifiers(text, asset);
     if let Some(body) = &body {
         let _ = write_skinning(text, body, &take);
-        let hard = hard_materials(asset);
-        let wishes = Wishes { clips: &asset.clips, played, hard: &hard };
-        let placed = secondary::place(body, &wishes, run);
         let _ = write_flesh(text, &placed, &take);
         written.notes = placed.notes;
         if is_skinned(body, &take) && is_long(body, &take) {
@@ -246,6 +246,7 @@ fn write_motion(
     asset: &Asset,
     take: &Take<'_>,
     body: Option<&Body>,
+    stiffness: &[f64],
     run: &Run<'_>,
 ) -> std::fmt::Result {
     writeln!(text, "\n[asset.motion]")?;
@@ -261,13 +262,19 @@ fn write_motion(
     for (i, clip) in asset.clips.iter().enumerate().take(LISTED) {
         let other = Take::of(asset, i, body, run);
         let repeat = if other.closes { "loop" } else { "once" };
-        writeln!(
+        write!(
             text,
             "#   clip {i}: {}, with end = {:?}, fps = {:?}, repeat = \"{repeat}\"",
             quoted(&clip.name),
             other.secs,
             other.fps
         )?;
+        match stiffness.get(i) {
+            Some(n) => {
+                writeln!(text, "; for its flesh stiffness = {n}, warm_up = {:?}", other.warm_up())?
+            }
+            None => writeln!(text)?,
+        }
     }
     if asset.clips.len() > LISTED {
         writeln!(text, "#   and {} more", asset.clips.len() - LISTED)?;
@@ -430,6 +437,10 @@ fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt:
         )?;
     }
     writeln!(text, "max_stretch = {:<13} # radii; beyond it a stretch is cut", params.max_stretch)?;
+    writeln!(
+        text,
+        "retreat = true              # flesh draws back where triangles would intersect for it"
+    )?;
     let why = if take.closes { "whole rounds of the clip, so that the loop closes" } else { "s" };
     writeln!(text, "warm_up = {:<17?} # {why}", take.warm_up())?;
     if params.spare_rigid {

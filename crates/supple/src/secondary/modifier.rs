@@ -47,6 +47,7 @@ use super::{Flesh, Frame, Set, State, Step};
 use crate::Run;
 use crate::mesh::Shape;
 use crate::mesh::exact_volume::{self, freedom_by_displacement};
+use crate::mesh::retreat;
 use crate::mesh::volume::volume;
 use crate::mesh::welding::Welding;
 use crate::modifier::{
@@ -67,6 +68,9 @@ pub struct Params {
     pub warm_up: f64,
     /// Restore exactly the volume the body had before. Default: no.
     pub exact_volume: bool,
+    /// Draw flesh back where triangles would intersect that do not without it, in each frame by itself; also what
+    /// `exact_volume` moves. Default: no.
+    pub retreat: bool,
     /// The sets and their springs.
     #[serde(flatten)]
     pub flesh: super::Params,
@@ -81,6 +85,7 @@ impl Default for Params {
             amount: Value::Number(1.0),
             warm_up: 1.0,
             exact_volume: false,
+            retreat: false,
             flesh: super::Params::default(),
             hands: BTreeMap::new(),
         }
@@ -123,7 +128,7 @@ pub struct Secondary {
     flesh: Flesh,
     /// How many vertices the body has.
     vertices: usize,
-    /// Which vertices are one place, if the volume is restored.
+    /// Which vertices are one place, if the volume is restored or folds are drawn back.
     welding: Option<Welding>,
 }
 
@@ -147,7 +152,8 @@ impl Modifier for Secondary {
     fn prepare(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
         let flesh = Flesh::new(from.body, &from.placement, &params.flesh);
         let flesh = flesh.map_err(|e| e.to_string())?;
-        let welding = params.exact_volume.then(|| from.body.welding().clone());
+        let welds = params.exact_volume || params.retreat;
+        let welding = welds.then(|| from.body.welding().clone());
         Ok(Self { flesh, vertices: from.rest.positions.len(), welding })
     }
 
@@ -199,9 +205,13 @@ impl Modifier for Secondary {
         let (told, before) = run
             .join(|| flesh.deform(state, &frame, positions, run), || volume(&rest, triangles, run));
         if let Some(welding) = self.welding.as_ref().filter(|_| told.moved > 0) {
-            let corrected = restore(welding, triangles, &rest, positions, before, run);
-            if let Err(error) = corrected {
+            if params.exact_volume
+                && let Err(error) = restore(welding, triangles, &rest, positions, before, run)
+            {
                 report.warn(format!("the volume is not restored: {error}"));
+            }
+            if params.retreat {
+                draw_back(welding, triangles, &rest, positions, run);
             }
         }
         report.volume_before = (told.moved > 0 && before != 0.0).then_some(before);
@@ -233,6 +243,22 @@ fn tell(told: &super::Report, report: &mut Report) {
     report.tell("steps", "", Fold::Largest, told.steps);
     report.tell("culled", "sets", Fold::Largest, told.culled);
     report.tell("cut short", "frames", Fold::Sum, u32::from(!told.clamped.is_empty()));
+}
+
+/// Draws what moved since `rest` back where it makes triangles intersect; copies of a vertex move as one.
+fn draw_back(
+    welding: &Welding,
+    triangles: &[[u32; 3]],
+    rest: &[Vec3],
+    positions: &mut [Vec3],
+    run: &Run<'_>,
+) {
+    let (from, moved) = (welding.gather(rest), welding.gather(positions));
+    let (mut to, triangles) = (moved.clone(), welding.triangles(triangles));
+    // Cancelled: the frame is not shown.
+    if retreat::draw_back(&from, &mut to, &triangles, run).is_ok_and(|drawn| drawn > 0) {
+        welding.carry(&moved, &to, positions);
+    }
 }
 
 /// Gives a body the volume back that it had at `rest`; copies of a vertex move as one.
