@@ -195,7 +195,8 @@ fn frames_before_a_level_that_cannot_be_read_stay() {
         std::fs::write(&path, bytes).unwrap();
         mesh(&path).positions
     };
-    for (path, bytes) in &part {
+    // The first column alone is no surface.
+    for (path, bytes) in part.iter().skip(2) {
         assert_eq!(places(bytes), places(&whole[path]), "{}", path.display());
     }
 }
