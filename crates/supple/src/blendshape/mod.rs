@@ -98,7 +98,8 @@ pub enum Mode {
     /// The equilibrium of the springs: right where shapes bend or turn.
     #[default]
     Springs,
-    /// Interpolated rotations of each vertex, by one solve: the springs' predictor, and nearer to a linear blend.
+    /// Interpolated rotations of each vertex, by one solve: the springs' predictor without their lengths, and nearer to a
+    /// linear blend.
     Rotations,
 }
 
