@@ -117,7 +117,8 @@ fn tracks_switch_charts_and_start_touches() {
 #[expect(clippy::print_stdout, reason = "the figures in docs/procdef.md")]
 fn keyframed_shapes_are_reached_from_inside() {
     let mut player = open("target");
-    let frame = player.frame(95, &Run::default()).expect("a frame");
+    let f: u32 = std::env::var("FRAME").ok().and_then(|v| v.parse().ok()).unwrap_or(95);
+    let frame = player.frame(f, &Run::default()).expect("a frame");
     assert!(frame.report.warnings.is_empty(), "{:?}", frame.report.warnings);
     let size = zoo::Size { triangles: Some(6000) };
     let bar = &zoo::build("morph-bar", &size, &Run::default()).unwrap().meshes[0];

@@ -246,7 +246,7 @@ impl Body {
     }
 
     /// Short lines along a direction at vertices of the surface, turned as their neighbourhood is.
-    fn primary_lines<'a>(
+    fn lines_along<'a>(
         &'a self,
         state: &'a State,
         directions: &'a [Vec3],

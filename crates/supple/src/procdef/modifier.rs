@@ -182,6 +182,24 @@ pub enum Painting {
     Amplitude,
     /// How late each place is.
     Phase,
+    /// Along the tissue, as lines among the guides.
+    Primary,
+    /// Across the layers, as lines among the guides.
+    Secondary,
+    /// At right angles to both, as lines among the guides.
+    Third,
+}
+
+impl Painting {
+    /// Which of the three directions it is, if it is one.
+    fn direction(self) -> Option<usize> {
+        match self {
+            Self::Primary => Some(0),
+            Self::Secondary => Some(1),
+            Self::Third => Some(2),
+            Self::Layer | Self::Amplitude | Self::Phase => None,
+        }
+    }
 }
 
 /// A shape that the body takes, as far as the world lets it.
@@ -266,7 +284,8 @@ pub struct Params {
     pub answer: Option<Answer>,
     /// What is held or dragged.
     pub holds: Vec<Hold>,
-    /// Fields of the design that frames carry as channels, beside `contraction`.
+    /// Fields of the design that frames carry as channels, beside `contraction`; directions are drawn among the guides,
+    /// the primary one if none is named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub show: Vec<Painting>,
     /// How stiff the body is: passes of matching a tick.
@@ -521,6 +540,7 @@ impl Modifier for Procdef {
                 Painting::Layer => ("layer", &paintings[0]),
                 Painting::Amplitude => ("amplitude", &paintings[1]),
                 Painting::Phase => ("phase", &paintings[2]),
+                Painting::Primary | Painting::Secondary | Painting::Third => continue,
             };
             shape.channels.set(name, Values::Scalar(values.clone()));
         }
@@ -528,10 +548,17 @@ impl Modifier for Procdef {
         Ok(())
     }
 
-    /// Short lines along the primary direction, all over the surface.
-    fn overlays(&self, _: &Params, _: &Moment<'_>, state: &Playing, out: &mut Vec<Overlay>) {
-        let Prepared { body, directions, .. } = &*self.prepared;
-        out.extend(body.primary_lines(&state.body, directions).map(Overlay::Line));
+    /// Short lines along the directions that are asked for, all over the surface.
+    fn overlays(&self, params: &Params, _: &Moment<'_>, state: &Playing, out: &mut Vec<Overlay>) {
+        let Prepared { body, directions, across, .. } = &*self.prepared;
+        let all = [directions, &across[0], &across[1]];
+        let mut shown: Vec<usize> = params.show.iter().filter_map(|p| p.direction()).collect();
+        if shown.is_empty() {
+            shown.push(0);
+        }
+        for k in shown {
+            out.extend(body.lines_along(&state.body, all[k]).map(Overlay::Line));
+        }
     }
 
     fn size(&self, state: &Playing) -> Option<usize> {

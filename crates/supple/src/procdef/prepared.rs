@@ -35,7 +35,10 @@ const RIGID: f64 = 1e-9;
 pub(super) struct Prepared {
     pub(super) body: Body,
     pub(super) tissue: Tissue,
+    /// The primary direction of each vertex of the tets.
     pub(super) directions: Vec<Vec3>,
+    /// The second and third.
+    pub(super) across: [Vec<Vec3>; 2],
     pub(super) charts: Vec<Sampled>,
     pub(super) touch_chart: Sampled,
     /// When each touch happens, and what it does.
@@ -229,12 +232,16 @@ impl Prepared {
         let skin = Skin::new(&mesh, &shape);
         let layer: Vec<f32> = made.layer.iter().map(|l| *l as f32).collect();
         let paintings = [&layer, &made.fields.amplitude, &made.fields.phase];
+        let fibers = &made.fields.fibers;
+        let directions =
+            |k: usize| -> Vec<Vec3> { fibers.iter().map(|f| f.directions[k].as_vec3()).collect() };
         Ok(Self {
             targets: Wanted { params, from, mesh: &mesh, shape: &shape, standing }
                 .of(&body, &holds)?,
             paintings: paintings.map(|values| skin.scalars(values)),
             tissue: Tissue::new(&body, &made.fields),
-            directions: made.fields.fibers.iter().map(|f| f.directions[0].as_vec3()).collect(),
+            directions: directions(0),
+            across: [directions(1), directions(2)],
             touches: touches(params, from, (&body, asset))?,
             holds,
             held: marked.map(bind).collect(),

@@ -5,6 +5,7 @@
 //! body and as nonsense in space; sixty scattered points on a bar are met five times as well in space. So phase and
 //! amplitude are interpolated in the body by default, layers and directions in space.
 
+mod dense;
 pub mod inside;
 pub mod space;
 

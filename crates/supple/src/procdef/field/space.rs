@@ -13,10 +13,11 @@
 
 use glam::DVec3;
 
+use super::dense::Cholesky;
 use super::{Known, Merged, merge};
 use crate::Run;
 use crate::procdef::rotation::jacobi;
-use crate::sparse::{self, Analysis, Entry, Matrix};
+use crate::sparse;
 
 /// Spread of the places along an axis, as a share of the largest, below which they do not spread along it.
 const LEAST_SPREAD: f64 = 1e-6;
@@ -78,7 +79,7 @@ impl<const D: usize> Interpolant<D> {
         let basis = LinearPart::new(&centers);
         let weights = solve(&centers, &values, &basis, run)?;
         let mut field = Self { centers, weights, origin, scale, linear: [[0.0; D]; 4], merged };
-        field.linear = basis.fit(&field, &values);
+        field.linear = basis.fit(&field, &values, run);
         Ok(field)
     }
 
@@ -154,9 +155,14 @@ impl LinearPart {
     }
 
     /// The linear functions that make up what the radial ones leave.
-    fn fit<const D: usize>(&self, radial: &Interpolant<D>, values: &[[f64; D]]) -> [[f64; D]; 4] {
+    fn fit<const D: usize>(
+        &self,
+        radial: &Interpolant<D>,
+        values: &[[f64; D]],
+        run: &Run<'_>,
+    ) -> [[f64; D]; 4] {
         let scaled = |c: &DVec3| radial.origin + *c / radial.scale;
-        let found: Vec<[f64; D]> = radial.centers.iter().map(|c| radial.at(scaled(c))).collect();
+        let found: Vec<[f64; D]> = run.map(values.len(), |k| radial.at(scaled(&radial.centers[k])));
         let mut linear = [[0.0; D]; 4];
         for k in 0..D {
             let mut rest: Vec<f64> = values.iter().zip(&found).map(|(v, f)| v[k] - f[k]).collect();
@@ -230,27 +236,18 @@ fn solve<const D: usize>(
             row.iter_mut().zip(&dot).for_each(|(v, d)| *v -= r[i] * d);
         });
     }
-    let mut entries = Vec::with_capacity((n - p) * (n - p + 1) / 2);
-    for (row, numbers) in phi[p..].iter().enumerate() {
-        let lower = numbers[p..=p + row].iter().enumerate();
-        entries.extend(lower.map(|(column, &value)| Entry {
-            row: row as u32,
-            column: column as u32,
-            value,
-        }));
-    }
-    let matrix = Matrix::new(n - p, &entries).map_err(Error::TooClose)?;
-    let order: Vec<u32> = (0..(n - p) as u32).collect();
-    let analysis = Analysis::new(&matrix, &order).map_err(Error::TooClose)?;
-    let factor = analysis.factorise(&matrix).map_err(Error::TooClose)?;
-    let mut weights = vec![[0.0; D]; n];
+    let factor = Cholesky::new(&phi, p, run).map_err(Error::TooClose)?;
+    let mut inner = Vec::with_capacity(D * (n - p));
     for k in 0..D {
         let mut right: Vec<f64> = values.iter().map(|v| v[k]).collect();
         basis.reflections.iter().for_each(|r| reflect(r, &mut right));
-        let mut inner = right[p..].to_vec();
-        factor.solve(&mut inner, run);
+        inner.extend_from_slice(&right[p..]);
+    }
+    factor.solve(&mut inner);
+    let mut weights = vec![[0.0; D]; n];
+    for (k, inner) in inner.chunks_exact(n - p).enumerate() {
         let mut w = vec![0.0; p];
-        w.extend(inner);
+        w.extend_from_slice(inner);
         basis.reflections.iter().rev().for_each(|r| reflect(r, &mut w));
         weights.iter_mut().zip(w).for_each(|(all, w)| all[k] = w);
     }
