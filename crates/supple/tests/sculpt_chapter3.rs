@@ -100,7 +100,7 @@ fn the_support_is_continuous_with_handle_and_rest() {
 fn every_knob_lands_where_it_must() {
     let translate = Knob::Translate { by: Vec3::new(0.3, 0.4, -0.2) };
     let drag = Knob::Drag { joint: Vec3::ZERO, knob: 2.0 * Vec3::X, to: Vec3::new(3.0, 0.0, 3.0) };
-    let twist = Knob::Twist { joint: Vec3::ZERO, knob: Vec3::X, degrees: 90.0 };
+    let twist = Knob::Twist { joint: Vec3::ZERO, knob: Vec3::X, degrees: 90.0, uniform: false };
     let end = Vec3::new(3.0, 0.5, 0.25);
     let root = 0.5_f32.sqrt();
     let cases = [

@@ -316,6 +316,14 @@ pub enum Error {
         /// Which, counted from zero.
         weight: usize,
     },
+    /// A weight that no artist means.
+    #[error("a weight of {weight} is beyond {most}: full weight is 1")]
+    WeightTooLarge {
+        /// The weight.
+        weight: f64,
+        /// The largest there may be, on either side.
+        most: f64,
+    },
     /// Weights with the base counted do not sum to one.
     #[error(
         "the weights sum to {sum}, not to 1: with the base counted they must, or blend additively without it"

@@ -177,7 +177,7 @@ impl Solver {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherWeights`], [`Error::WeightNotFinite`], [`Error::Cancelled`]. Not reaching the tolerance is no error:
+    /// [`Error::OtherWeights`], [`Error::WeightNotFinite`], [`Error::WeightTooLarge`], [`Error::Cancelled`]. Not reaching the tolerance is no error:
     /// the report says so.
     pub fn solve(
         &self,
@@ -245,7 +245,7 @@ impl Solver {
                 what: "targets (the base is not counted)",
             });
         }
-        weights::check_finite(weights)
+        weights::check(weights)
     }
 
     /// The base, or a single target at weight one.

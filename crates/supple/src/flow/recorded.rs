@@ -328,6 +328,11 @@ impl FileLevels {
         let points =
             |n: usize| window.axes.iter().map(|x| x.len().div_ceil(n) as u64).product::<u64>();
         while points(stride) * BYTES_A_POINT > window.budget {
+            if points(stride) <= 8 {
+                let (what, need) = ("a look at this flow", points(stride) * BYTES_A_POINT);
+                let large = TooLarge { what, need, budget: window.budget };
+                return Err(Unreadable { level, source: Box::new(large) });
+            }
             stride += 1;
         }
         let read = |level: usize| {

@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 use super::course::Course;
 use super::{OnContact, Op, ToolShape};
 use crate::Run;
-use crate::mesh::{Shape, TriMesh, refine};
+use crate::mesh::{Attributes, Shape, TriMesh, refine};
 use crate::modifier::{
     Halt, Inputs, Key, Loaded, Modifier, Moment, Nature, Need, OnItsWay, Report, Source, Stage,
     Stateless, Value, Wrong,
@@ -70,7 +70,7 @@ pub struct Params {
     /// What to do where parts of the surface meet: `report`, `stop` or `ignore`; see
     /// [`OnContact`]. Default: report.
     pub on_contact: OnContact,
-    /// Name of painted vertex values, 0 to 1, that scale the blend of tools, points and strokes; see
+    /// Name of painted vertex values, 0 to 1, that say how much each vertex takes part; see
     /// [`Params`](super::Params). Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "name"))]
@@ -92,25 +92,29 @@ impl Default for Params {
 }
 
 /// The name of a tool's file or model, if it has one.
-fn source(op: &Op) -> Option<Source> {
-    let Op::Stamp(stamp) = op else { return None };
-    match &stamp.tool {
+fn source(tool: &ToolShape) -> Option<Source> {
+    match tool {
         ToolShape::Mesh { .. } => None,
         ToolShape::File(file) => Some(Source::File { file: file.clone() }),
         ToolShape::Zoo(zoo) => Some(Source::Zoo { zoo: zoo.clone(), triangles: None }),
     }
 }
 
-/// The edits, with meshes in the places of the names of tools.
-fn with_tools(ops: &[Op], sources: &[Loaded], run: &Run<'_>) -> Result<Vec<Op>, String> {
+/// The edits, with meshes in the places of the names of tools and painted values in the places of theirs.
+fn with_tools(
+    ops: &[Op],
+    sources: &[Loaded],
+    painted: &Attributes,
+    run: &Run<'_>,
+) -> Result<Vec<Op>, String> {
     let mut ops = ops.to_vec();
+    ops.iter_mut().try_for_each(|op| op.look_up(painted)).map_err(|e| e.to_string())?;
     let mut sources = sources.iter();
-    for op in ops.iter_mut().filter(|op| source(op).is_some()) {
+    let tools = ops.iter_mut().flat_map(Op::tool_shapes);
+    for tool in tools.filter(|tool| source(tool).is_some()) {
         let model = sources.next().and_then(Loaded::model).ok_or("a tool is missing")?;
         let mesh = Body::from_asset(model).map_err(|e| e.to_string())?.rest_mesh(run);
-        if let Op::Stamp(stamp) = op {
-            stamp.tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
-        }
+        *tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
     }
     Ok(ops)
 }
@@ -153,7 +157,9 @@ impl Modifier for Sculpt {
     }
 
     fn needs(params: &Params) -> Vec<Need> {
-        params.ops.iter().filter_map(source).map(Need::Model).collect()
+        let mut ops = params.ops.clone();
+        let tools = ops.iter_mut().flat_map(Op::tool_shapes);
+        tools.filter_map(|tool| source(tool)).map(Need::Model).collect()
     }
 
     fn remeshes(params: &Params) -> bool {
@@ -172,13 +178,13 @@ impl Modifier for Sculpt {
             volume_rel: None,
             ..refine::Params::default()
         };
-        let ops = with_tools(&params.ops, sources, run)?;
+        let ops = with_tools(&params.ops, sources, &mesh.attributes, run)?;
         super::refined(mesh, &ops, &fineness, &quiet).map_err(|e| e.to_string())
     }
 
     fn prepare(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
-        let ops = with_tools(&params.ops, from.sources, from.run)?;
         let attributes = &from.rest.channels;
+        let ops = with_tools(&params.ops, from.sources, attributes, from.run)?;
         let mask = match &params.mask {
             None => Vec::new(),
             Some(name) => attributes.scalar(name).map(<[f32]>::to_vec).ok_or_else(|| {
@@ -187,8 +193,10 @@ impl Modifier for Sculpt {
         };
         let (rest, triangles) = (&from.rest.positions, from.rest.topology.triangles());
         super::check(&ops, rest.len(), triangles.len()).map_err(|e| e.to_string())?;
-        let of_points =
-            |op: &Op| matches!(op, Op::Move(_) | Op::Points(_) | Op::Twist(_) | Op::Bend(_));
+        let of_points = |op: &Op| {
+            !op.names_vertices()
+                && matches!(op, Op::Move(_) | Op::Points(_) | Op::Twist(_) | Op::Bend(_))
+        };
         let moves_points = params.mask.is_none() && ops.iter().all(of_points);
         let course = (!moves_points).then(|| Course::new(rest.clone(), triangles.to_vec()));
         Ok(Self { ops, mask, vertices: rest.len(), course })

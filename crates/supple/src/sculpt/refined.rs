@@ -1,6 +1,5 @@
 //! Edits on a mesh that becomes as fine as they need it (thesis, section 2.4.2).
 
-use super::curve::Extent;
 use super::path::{NotReversible, Stage};
 use super::{Error, OnContact, Op, Outcome, Params, apply, apply_keeping};
 use crate::mesh::bvh::Bvh;
@@ -53,8 +52,8 @@ impl From<Cancelled> for RefineError {
 /// spread evenly over the edited shape, and what became needlessly fine is merged: that, too, is a choice
 /// of points at rest, so that all vertices have gone through the edits.
 ///
-/// An edit along a curve lives on the surface it was made on: it is made anew on each finer one. With a mask, or a
-/// curve whose extent names vertices, the mesh stays as fine as it is, and the report says so. What intersects
+/// An edit along a curve lives on the surface it was made on: it is made anew on each finer one. With a mask, or an
+/// edit that names vertices, the mesh stays as fine as it is, and the report says so. What intersects
 /// afterwards is for the caller to count ([`mesh::folding`](crate::mesh::folding)).
 ///
 /// # Errors
@@ -88,11 +87,14 @@ fn apply_to_whole(
     let quiet = unwatched(params);
     let plain = Params { exact_volume: false, ..quiet.clone() };
     let Some(refined) = split(mesh, ops, &plain, fineness, run)? else {
-        if params.mask.is_empty() && !mesh.triangles.is_empty() && ops.iter().all(is_of_any_mesh) {
+        if params.mask.is_empty()
+            && !mesh.triangles.is_empty()
+            && !ops.iter().any(Op::names_vertices)
+        {
             return apply_anew(mesh, ops, params, fineness, run);
         }
         let mut outcome = apply(&mut mesh.positions, &mesh.triangles, ops, params, run)?;
-        let why = "not remeshed: new vertices cannot follow an edit of some vertices (painted, or with a mask)";
+        let why = "not remeshed: new vertices cannot follow an edit of some vertices (picked, painted, or with a mask)";
         outcome.report.warnings.extend((!mesh.triangles.is_empty()).then(|| why.to_owned()));
         return Ok(outcome);
     };
@@ -139,12 +141,6 @@ fn apply_to_whole(
     }
     *mesh = finer;
     Ok(outcome)
-}
-
-/// Whether an edit names no vertices, so that it can be made on a finer mesh.
-fn is_of_any_mesh(op: &Op) -> bool {
-    let Op::Curve(curve) = op else { return true };
-    matches!(curve.extent, Extent::Geodesic { .. } | Extent::Drawn { .. })
 }
 
 /// For edits that live on the surface: it is split where the edited shape is seen to need it, and they are made anew on
@@ -292,7 +288,8 @@ fn split(
     fineness: &refine::Params,
     run: &Run<'_>,
 ) -> Result<Option<Refined>, RefineError> {
-    if !params.mask.is_empty() || mesh.triangles.is_empty() {
+    let is_of_one_mesh = ops.iter().any(Op::names_vertices);
+    if !params.mask.is_empty() || mesh.triangles.is_empty() || is_of_one_mesh {
         return Ok(None);
     }
     let params = unwatched(params);
@@ -315,7 +312,7 @@ mod tests {
 
     use super::*;
     use crate::mesh::adjacency::topology;
-    use crate::sculpt::{Curve, Guide, Twist};
+    use crate::sculpt::{Curve, Extent, Guide, Twist};
     use crate::zoo;
 
     fn bar() -> TriMesh {
