@@ -183,7 +183,7 @@ fn broken_documents_are_refused_with_a_place() {
     for (text, line) in [
         ("supple = 1\nname = \n", 2),
         ("supple = 1\n[[asset]]\n", 2),
-        ("supple = 2\n", 1),
+        ("supple = 3\n", 1),
         ("", 1),
         ("supple = 1\n[track]\nx = 3\n", 3),
         ("supple = 1\n[track.x]\nkeys = []\n", 3),
@@ -285,7 +285,7 @@ fn the_starter_works_without_its_comment_signs() {
         lines.filter(|l| !comment(l)).map(|l| l.strip_prefix("# ").unwrap_or(l)).collect();
     let scene = parse(&all.join("\n")).unwrap_or_else(|p| panic!("{p}\n{}", all.join("\n")));
     let kinds: Vec<_> = scene.assets[0].modifiers().map(|(_, m)| m.kind.as_str()).collect();
-    assert_eq!(kinds, ["follow", "blendshape"]);
+    assert_eq!(kinds, ["blendshape", "follow"], "in the order of effect");
 }
 
 /// Repeatable numbers below `n`.

@@ -142,7 +142,9 @@ fn skinned_scenes_keep_volume_and_do_not_fold() {
         let scene = load(name);
         let mut plain = scene.clone();
         for actor in &mut plain.assets {
-            [&mut actor.rest, &mut actor.pose, &mut actor.world].map(Vec::clear);
+            for list in [&mut actor.rest, &mut actor.pose, &mut actor.world] {
+                list.clear();
+            }
         }
         let (mut kept, mut plain) = (play(&scene), play(&plain));
         // Clips go there and back: the middle is the strongest pose.

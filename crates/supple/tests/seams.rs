@@ -311,7 +311,7 @@ fn play(scene: &Scene, asset: &Asset) -> Player {
 fn takes_of_split_characters_do_not_tear() {
     let asset = character();
     let text = scene::starter("limb.glb", &asset, &Run::default());
-    let edit = "\n[[asset.modifier]]\nkind = \"sculpt\"\nexact_volume = true\n[[asset.modifier.op]]\nkind = \"twist\"\n\
+    let edit = "\n[[asset.world]]\nkind = \"sculpt\"\nexact_volume = true\n[[asset.world.op]]\nkind = \"twist\"\n\
                 axis = [1, 0, 0]\ndegrees = 30\nfrom = -1\nto = 1\n";
     let text = text
         .replace("# exact_volume = true", "exact_volume = true")
@@ -452,6 +452,8 @@ fn flesh_follows_morphs_and_edits() {
         };
         let [still, lively] = [0, 8].map(|i| stretch(i, &mut player));
         assert!(still < 1e-6, "{what}: at rest {still}");
-        assert_eq!(lively > 0.05, what != "nothing", "{what}: stretched by {lively}");
+        // A blend is followed as the vertices around the anchor go, which is a little less.
+        let least = if what == "blend" { 0.04 } else { 0.05 };
+        assert_eq!(lively > least, what != "nothing", "{what}: stretched by {lively}");
     }
 }

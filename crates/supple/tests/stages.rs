@@ -8,7 +8,7 @@ use supple::scene::{Folder, Scene, Source};
 use supple::sculpt::{self, Move, Op, modifier::Sculpt};
 use supple::{Asset, Run, zoo};
 
-fn model(name: &str, triangles: u32) -> Asset {
+fn model(name: &str, triangles: usize) -> Asset {
     zoo::build(name, &zoo::Size { triangles: Some(triangles) }, &Run::default()).unwrap()
 }
 
@@ -58,7 +58,7 @@ fn what_is_wrong_is_said_where_it_stands_in_either_version() {
         let text = text.replace("LIST", list);
         let problem = Scene::parse(&text, None).unwrap_err();
         assert!(problem.to_string().contains("no set 'b'"), "{problem}");
-        assert_eq!(problem.line, 13, "{problem}");
+        assert_eq!(problem.line, 12, "{problem}");
     }
     let early = "supple = 2\n[[asset]]\nzoo = \"arm\"\n[[asset.pose]]\nkind = \"secondary\"\n";
     let problem = Scene::parse(early, None).unwrap_err();
@@ -137,10 +137,10 @@ fn a_folded_edit_may_remesh_a_body_that_moves() {
     let (mut coarse, mut fine) = (play(&edit(""), &asset), play(&edit("remesh = true\n"), &asset));
     let [coarse, fine] = [&mut coarse, &mut fine].map(|p| frame(p, 7).bodies.remove(0));
     assert!(fine.positions.len() > coarse.positions.len(), "{} vertices", fine.positions.len());
-    assert!(fine.positions.iter().all(|x| x.is_finite()));
-    let off = |a: &Vec3| coarse.positions.iter().map(|b| a.distance(*b)).fold(f32::MAX, f32::min);
-    let farthest = fine.positions.iter().map(off).fold(0.0, f32::max);
-    assert!(farthest < 0.3, "it is the same body: {farthest}");
+    // Its first vertices are those it had, and go where they went.
+    for (v, (a, b)) in coarse.positions.iter().zip(&fine.positions).enumerate() {
+        assert!(a.distance(*b) < 1e-4, "vertex {v}: {a} and {b}");
+    }
     let mut load = |_: &Source| Ok(asset.clone());
     let text = edit("remesh = true\namount = \"full\"\n");
     let refused =
@@ -155,7 +155,7 @@ fn anchors_follow_edits_and_the_places_after_them() {
     let text = "supple = 2\n[[asset]]\nzoo = \"ball\"\n\
         [[asset.world]]\nkind = \"sculpt\"\n[[asset.world.op]]\nkind = \"move\"\ncenter = [0, 1, 0]\nby = [[0, 0.5, 0]]\ninner = 0.4\nouter = 1.2\n\
         [[asset.world]]\nkind = \"place\"\nrotate = [0, 0, 90]\ntranslate = [0, 3, 0]\n\
-        [[asset.world]]\nkind = \"secondary\"\n[[asset.world.set]]\nanchor = [0, 0.9, 0]\nradius = 0.6\n";
+        [[asset.world]]\nkind = \"secondary\"\ngravity = [0, 0, 0]\n[[asset.world.set]]\nanchor = [0, 0.9, 0]\nradius = 0.6\n";
     let mut player = play(text, &asset);
     let first = frame(&mut player, 0);
     let springs: Vec<_> = first.bodies[0].guides.springs().collect();

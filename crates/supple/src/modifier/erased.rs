@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
 use super::{
     Halt, Marker, Modifier, Moment, Nature, OnItsWay, Overlay, Posed, Report, Stateless, Tracks,
+    registry,
 };
 use crate::contact::Lent;
 use crate::mesh::Shape;
@@ -113,6 +114,8 @@ pub(crate) trait Erased: fmt::Debug + Send + Sync {
     fn nature(&self) -> &Nature;
     /// The [`Ready`] modifier, as what it is.
     fn ready(&self) -> &dyn Any;
+    /// The same with other parameters, if that saves work.
+    fn adapt(&self, to: &toml::Table) -> Option<Arc<dyn Erased>>;
     fn markers(&self) -> Vec<Marker>;
     fn weigh(&self, secs: f64, tracks: &Tracks, weights: &mut [f32]);
     fn begin(&self, now: &Moment<'_>) -> AnyState;
@@ -168,6 +171,11 @@ impl<M: Modifier> Erased for Ready<M> {
 
     fn ready(&self) -> &dyn Any {
         self
+    }
+
+    fn adapt(&self, to: &toml::Table) -> Option<Arc<dyn Erased>> {
+        let to: M::Params = registry::read(to).ok()?;
+        registry::ready(self.modifier.adapt(&self.params, &to)?, to).ok()
     }
 
     fn markers(&self) -> Vec<Marker> {

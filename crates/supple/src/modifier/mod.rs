@@ -373,6 +373,8 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     const STAGES: &'static [Stage];
     /// Whether each vertex goes its own way, whatever others there are: a finer mesh then moves as the coarse one does.
     const POINTWISE: bool = false;
+    /// Whether [`prepare`](Self::prepare) reads tracks: then it is asked anew when they change.
+    const READS_TRACKS: bool = false;
     /// What the artist sets.
     type Params: Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync;
     /// What one tick hands to the next: plain data that postcard can write (nothing flattened, untagged or skipped).
@@ -412,6 +414,12 @@ pub trait Modifier: Sized + Send + Sync + 'static {
         _run: &Run<'_>,
     ) -> Result<TriMesh, String> {
         Ok(mesh.clone())
+    }
+
+    /// What [`prepare`](Self::prepare) would work out for the same body with other parameters, from what it worked out
+    /// for these: to save work, never with another result. `None` if that takes the same work.
+    fn adapt(&self, _params: &Self::Params, _to: &Self::Params) -> Option<Self> {
+        None
     }
 
     /// Checks that it can be applied to a body and works out what needs to be worked out once.

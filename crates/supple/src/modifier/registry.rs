@@ -21,6 +21,7 @@ pub struct Kind {
     pub schema: fn() -> Schema,
     /// Whether it moves each vertex by itself.
     pub pointwise: bool,
+    pub(crate) reads_tracks: bool,
     pub(crate) check: fn(&toml::Table) -> Result<(), Wrong>,
     pub(crate) remeshes: fn(&toml::Table) -> Result<bool, String>,
     pub(crate) remesh: Remesh,
@@ -55,6 +56,7 @@ impl Registry {
             stages: M::STAGES,
             schema: super::read::schema::<M::Params>,
             pointwise: M::POINTWISE,
+            reads_tracks: M::READS_TRACKS,
             check: check::<M>,
             remeshes: |table| Ok(M::remeshes(&read(table)?)),
             remesh: |table, mesh, sources, run| M::remesh(&read(table)?, mesh, sources, run),
@@ -89,7 +91,14 @@ fn check<M: Modifier>(table: &toml::Table) -> Result<(), Wrong> {
 
 fn make<M: Modifier>(table: &toml::Table, from: &Inputs<'_>) -> Result<Arc<dyn Erased>, String> {
     let params: M::Params = read(table)?;
-    let modifier = M::prepare(&params, from)?;
+    ready(M::prepare(&params, from)?, params)
+}
+
+/// A modifier with its parameters.
+pub(super) fn ready<M: Modifier>(
+    modifier: M,
+    params: M::Params,
+) -> Result<Arc<dyn Erased>, String> {
     let nature = modifier.nature(&params);
     let rate = nature.ticks_per_second;
     if rate == 0 || !super::TICKS_PER_SECOND.is_multiple_of(rate) {

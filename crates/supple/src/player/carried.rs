@@ -95,7 +95,7 @@ impl Carried {
 }
 
 /// A marker with the vertices around it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) marker: Marker,
     /// Their numbers and how much each counts; empty if nobody takes the marker with it.

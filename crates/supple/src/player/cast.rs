@@ -19,7 +19,7 @@ use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::Shading;
 use crate::mesh::tangents;
 use crate::mesh::volume::volume;
-use crate::mesh::{Shape, Topology, TriMesh, Values};
+use crate::mesh::{Shape, TetMesh, Topology, TriMesh, Values};
 use crate::modifier::{AnyState, Figure, Modifier, Obstacles, PoseAt, Posed, Ready, Report, Stage};
 use crate::rig::asset::Asset;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
@@ -31,25 +31,27 @@ use crate::scene::{
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
 
-/// An asset of the scene with all that moves it.
-#[derive(Debug)]
+/// An asset of the scene with all that moves it. What is large in it is shared with its clones.
+#[derive(Clone, Debug)]
 pub struct Cast {
     /// What the scene says about it.
     pub actor: Actor,
     /// The asset as one skinned mesh.
-    pub body: Body,
+    pub body: Arc<Body>,
     /// The body at rest, placed: exactly one mesh, with its materials and images.
-    pub rest: Asset,
+    pub rest: Arc<Asset>,
     /// Volume at rest; `None` for a shape that encloses nothing.
     pub rest_volume: Option<f64>,
-    pub(super) drive: Drive,
+    pub(super) drive: Arc<Drive>,
     placement: DAffine3,
     /// For the normals of its frames.
-    pub(super) shading: Shading,
+    pub(super) shading: Arc<Shading>,
     /// Its modifiers, in the order of effect.
     pub(super) modifiers: Vec<Open>,
     /// Those before them that are part of its shape now.
     folded: Folded,
+    /// The solid beside it, where it was bound and where it is placed.
+    tets: Option<Arc<[TetMesh; 2]>>,
     /// How its vertices hang together, unless a modifier changes that.
     pub(super) topology: Arc<Topology>,
 }
@@ -138,25 +140,26 @@ impl Cast {
         let rest_volume = enclosed(&rest, run);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
         let first = placed(body.matrices(body.rest_pose()), placement).first().copied();
-        let tets = opening.solid(&actor, &body, first.unwrap_or_default())?;
+        let tets = opening.solid(&actor, &body, first.unwrap_or_default())?.map(Arc::new);
         let placed = &rest.meshes[0];
         let meets_others = actor.contact.is_some_and(|contact| contact.others);
-        let at_rest = Rest { body: &body, placed, tets: tets.as_ref(), placement, meets_others };
-        let modifiers = opening.prepare((&actor, &folded), &at_rest, load)?;
+        let at_rest = Rest { body: &body, placed, tets: tets.as_deref(), placement, meets_others };
+        let modifiers = opening.prepare((&actor, &folded, &[]), &at_rest, load)?;
         let topology = Arc::new(match body.mesh.triangles.is_empty() {
             true => Topology::Points,
             false => Topology::Triangles(body.mesh.triangles.clone()),
         });
         Ok(Self {
             actor,
-            body,
-            rest,
+            body: Arc::new(body),
+            rest: Arc::new(rest),
             rest_volume,
-            drive,
+            drive: Arc::new(drive),
             placement,
-            shading,
+            shading: Arc::new(shading),
             modifiers,
             folded,
+            tets,
             topology,
         })
     }
@@ -177,6 +180,50 @@ impl Cast {
     pub(super) fn take_back(&self, shape: Shape) {
         if let Some(modifier) = self.modifiers.first() {
             modifier.erased.take_back(shape);
+        }
+    }
+
+    /// It as another version of the scene has it, with all that did not change; `None` if the body itself did.
+    pub(super) fn renewed(
+        &self,
+        actor: &Actor,
+        opening: &Opening<'_>,
+        load: Load<'_>,
+    ) -> Result<Option<Self>, PlayerError> {
+        let old = &self.actor;
+        let is_same_body = old.source == actor.source
+            && old.tets == actor.tets
+            && old.placement == actor.placement
+            && old.motion == actor.motion
+            && old.rest == actor.rest
+            && opening.remeshing(old) == opening.remeshing(actor);
+        if !is_same_body {
+            return Ok(None);
+        }
+        let meets_others = actor.contact.is_some_and(|contact| contact.others);
+        let is_same_contact = old.contact == actor.contact;
+        let at_rest = Rest {
+            body: &self.body,
+            placed: &self.rest.meshes[0],
+            tets: self.tets.as_deref(),
+            placement: self.placement,
+            meets_others,
+        };
+        let known = if is_same_contact { &self.modifiers[..] } else { &[] };
+        let modifiers = opening.prepare((actor, &self.folded, known), &at_rest, load)?;
+        Ok(Some(Self { actor: actor.clone(), modifiers, ..self.clone() }))
+    }
+
+    /// Goes on with the states of what was kept of an older version.
+    pub(super) fn keep(&self, old: &Self, was: &BodyState, state: &mut BodyState) {
+        if !Arc::ptr_eq(&self.body, &old.body) {
+            return;
+        }
+        state.bones.clone_from(&was.bones);
+        for (modifier, slot) in self.modifiers.iter().zip(&mut state.slots) {
+            if let Some(kept) = modifier.kept_from.and_then(|k| was.slots.get(k)) {
+                slot.clone_from(kept);
+            }
         }
     }
 
@@ -224,7 +271,7 @@ impl Cast {
 
     /// The bones before the first tick.
     fn begin_bones(&self) -> RigidState {
-        match &self.drive {
+        match &*self.drive {
             #[cfg(feature = "rigid")]
             Drive::Simulated { ragdoll, .. } => ragdoll.begin(),
             Drive::Still | Drive::Clip { .. } | Drive::Path { .. } => RigidState::default(),
@@ -336,7 +383,7 @@ impl Cast {
             let matrices = self.matrices(&pose, &RigidState::default(), secs);
             (body.morphed(&pose, run), matrices)
         };
-        let is_known = matches!(self.drive, Drive::Clip { .. });
+        let is_known = matches!(*self.drive, Drive::Clip { .. });
         let posed = Posed {
             body,
             bound,
@@ -375,7 +422,7 @@ impl Cast {
     }
 
     fn skinning(&self) -> Skinning {
-        match &self.drive {
+        match &*self.drive {
             Drive::Clip { keyframes, .. } => keyframes.skinning,
             #[cfg(feature = "rigid")]
             Drive::Simulated { skinning, .. } => *skinning,
@@ -386,7 +433,7 @@ impl Cast {
     /// *Move*: the pose of the skeleton.
     fn pose(&self, secs: f64) -> Pose {
         let mut pose = self.body.rest_pose().clone();
-        if let Drive::Clip { clip, span, keyframes } = &self.drive {
+        if let Drive::Clip { clip, span, keyframes } = &*self.drive {
             clip.sample(keyframes.clip_time(secs, *span), &mut pose);
         }
         pose
@@ -395,7 +442,7 @@ impl Cast {
     /// Where the primary motion alone carries the vertices; `None` if it is simulated.
     pub(super) fn posed(&self, secs: f64, run: &Run<'_>) -> Option<Vec<Vec3>> {
         #[cfg(feature = "rigid")]
-        if matches!(self.drive, Drive::Simulated { .. }) {
+        if matches!(*self.drive, Drive::Simulated { .. }) {
             return None;
         }
         let pose = self.pose(secs);
@@ -407,12 +454,12 @@ impl Cast {
     fn matrices(&self, pose: &Pose, bones: &RigidState, secs: f64) -> Vec<Mat4> {
         let mut world = self.placement;
         #[cfg(feature = "rigid")]
-        if let Drive::Simulated { ragdoll, .. } = &self.drive {
+        if let Drive::Simulated { ragdoll, .. } = &*self.drive {
             return ragdoll.matrices(bones);
         }
         #[cfg(not(feature = "rigid"))]
         let _ = bones;
-        if let Drive::Path { path, repeat } = &self.drive {
+        if let Drive::Path { path, repeat } = &*self.drive {
             let (first, last) = path.span();
             world *= path.affine(repeat.wrap(secs, first, last));
         }

@@ -59,6 +59,7 @@ mod open;
 mod resample;
 pub mod source;
 pub mod state;
+mod update;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -82,6 +83,7 @@ pub use error::{FrameError, PlayerError, Unreadable};
 pub use guide::Guides;
 pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
+pub use update::RecordError;
 
 use arena::Arena;
 use cast::Deformed;
@@ -102,7 +104,9 @@ pub struct Player {
     scene: Scene,
     clock: Clock,
     cast: Vec<Cast>,
-    arena: Arena,
+    arena: Arc<Arena>,
+    /// The kinds of modifiers it knows.
+    registry: Registry,
     state: State,
     snapshots: Snapshots,
     /// All that was loaded for it.
@@ -116,6 +120,8 @@ pub struct Player {
     /// Normals of frames that were handed back.
     spare_normals: Mutex<Vec<Vec<Vec3>>>,
     lents: Lents,
+    /// Whether the state goes on from an older version of the scene: then it is not one that a seek may start from.
+    is_edited: bool,
 }
 
 /// All bodies at one moment.
@@ -211,43 +217,26 @@ impl Player {
         let (mut sources, files) = (Sources::default(), Mutex::default());
         let folder = &folder.noting(&files);
         let (memo, flows) = (&Memo::default(), Mutex::default());
-        let opening = Opening { scene, registry, folder, memo, flows, run };
-        let mut load = |source: &Source| load(source).inspect(|asset| sources.add(asset));
+        let opening = Opening { scene, registry, folder, memo, flows, before: None, run };
+        let mut shared = Vec::new();
+        let mut load = |source: &Source| {
+            load_once(scene, source, &mut shared, load).inspect(|asset| sources.add(asset))
+        };
         for actor in &scene.assets {
             run.check()?;
             cast.push(Cast::new(actor, &opening, &mut load)?);
         }
-        let clock = Clock { start: scene.time.start, fps: scene.time.fps };
-        let first = moment(scene, clock.start);
-        let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first, run));
         let arena = Arena::new(scene, &cast, folder, &mut load)?;
         sources.noted = files.into_inner().unwrap_or_default();
-        let mut state = State { tick: 0, bodies, contacts: Contacts::default() };
-        let places = arena.places(&cast, &state, clock.start);
-        let obstacles = Obstacles { colliders: arena.colliders(), places: &places };
-        let start = Beat {
-            moment: first,
-            tick: 0,
-            tick_secs: clock.start,
-            dt_secs: 0.0,
-            whole: true,
-            obstacles,
-            lents: &Lents::default(),
-            run,
-        };
-        cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_late(body, &start));
-        let joints: Vec<Vec<Mat4>> = cast
-            .iter()
-            .zip(&state.bodies)
-            .map(|(c, b)| c.carried(&b.bones, clock.start).joints)
-            .collect();
-        arena.touch(&cast, &mut state, &joints, clock.start);
+        let state = begun(scene, (&cast, &arena), 0, run);
+        let clock = Clock { start: scene.time.start, fps: scene.time.fps };
         let snapshots = Snapshots::new(state.clone());
         Ok(Self {
             scene: scene.clone(),
             clock,
             cast,
-            arena,
+            arena: Arc::new(arena),
+            registry: registry.clone(),
             state,
             snapshots,
             sources,
@@ -256,6 +245,7 @@ impl Player {
             spare: Mutex::default(),
             spare_normals: Mutex::default(),
             lents: Lents::default(),
+            is_edited: false,
         })
     }
 
@@ -527,7 +517,7 @@ impl Player {
             return (own, measured());
         }
         let other = (!is_own).then(|| Shading::new(positions.len(), triangles));
-        let shading = other.as_ref().unwrap_or(&cast.shading);
+        let shading = other.as_ref().unwrap_or(&*cast.shading);
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         let mut buffers = spare.unwrap_or_default();
         shading.normals(positions, &mut buffers, run);
@@ -596,6 +586,7 @@ impl Player {
         let nearest = self.snapshots.before(tick);
         if self.state.tick > tick || self.state.tick < nearest.tick {
             self.state = nearest.clone();
+            self.is_edited = false;
         }
         let from = self.state.tick;
         if let Some(ahead) = self.ahead.take().filter(|s| s.tick > from && s.tick <= tick) {
@@ -609,6 +600,7 @@ impl Player {
             let done = self.tick(&mut state, run);
             // A tick that failed may have moved some bodies and not others.
             self.state = if done.is_ok() { state } else { self.snapshots.before(from).clone() };
+            self.is_edited &= done.is_ok();
             done?;
             self.keep_snapshot();
         }
@@ -617,6 +609,9 @@ impl Player {
 
     /// Keeps the state if a snapshot is due.
     fn keep_snapshot(&mut self) {
+        if self.is_edited {
+            return;
+        }
         let (state, cast) = (&self.state, &self.cast);
         self.snapshots.keep(state, || size_of_state(cast, state));
     }
@@ -639,6 +634,48 @@ impl Player {
         state.tick = next;
         Ok(())
     }
+}
+
+/// The state of all that begins at a tick.
+fn begun(scene: &Scene, (cast, arena): (&[Cast], &Arena), tick: u64, run: &Run<'_>) -> State {
+    let clock = Clock { start: scene.time.start, fps: scene.time.fps };
+    let secs = clock.tick_secs(tick);
+    let now = moment(scene, secs);
+    let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&now, run));
+    let mut state = State { tick, bodies, contacts: Contacts::default() };
+    let places = arena.places(cast, &state, secs);
+    let beat = Beat {
+        moment: now,
+        tick,
+        tick_secs: secs,
+        dt_secs: 0.0,
+        whole: true,
+        obstacles: Obstacles { colliders: arena.colliders(), places: &places },
+        lents: &Lents::default(),
+        run,
+    };
+    cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_late(body, &beat));
+    let joints = |(c, b): (&Cast, &BodyState)| c.carried(&b.bones, secs).joints;
+    let joints: Vec<Vec<Mat4>> = cast.iter().zip(&state.bodies).map(joints).collect();
+    arena.touch(cast, &mut state, &joints, secs);
+    state
+}
+
+/// Loads an asset; one that several bodies name is read once.
+fn load_once(
+    scene: &Scene,
+    source: &Source,
+    shared: &mut Vec<(Source, Asset)>,
+    load: Load<'_>,
+) -> Result<Asset, Box<dyn std::error::Error + Send + Sync>> {
+    if let Some((_, known)) = shared.iter().find(|(known, _)| known == source) {
+        return Ok(known.clone());
+    }
+    let asset = load(source)?;
+    if scene.assets.iter().filter(|actor| actor.source == *source).count() > 1 {
+        shared.push((source.clone(), asset.clone()));
+    }
+    Ok(asset)
 }
 
 fn size_of_state(cast: &[Cast], state: &State) -> usize {

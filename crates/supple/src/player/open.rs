@@ -29,16 +29,22 @@ pub(super) struct Opening<'a> {
     pub(super) memo: &'a Memo,
     /// Flows that were opened so far: bodies share them.
     pub(super) flows: Mutex<Vec<NamedFlow>>,
+    /// The version of the scene that was played before, if one was.
+    pub(super) before: Option<&'a Scene>,
     pub(super) run: &'a Run<'a>,
 }
 
 /// A modifier, prepared for its body.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Open {
+    /// What the document says of it.
+    pub(super) entry: Entry,
     pub(super) erased: Arc<dyn Erased>,
     pub(super) stage: Stage,
     /// Its number among all modifiers of its body, from 1.
     pub(super) number: usize,
+    /// Where it stood in the version of the scene before, if it was kept.
+    pub(super) kept_from: Option<usize>,
     /// The points whose place it asked for.
     pub(super) markers: Vec<Placed>,
 }
@@ -68,7 +74,7 @@ pub(super) struct Rest<'a> {
 }
 
 /// The modifiers at the head of `rest` that are part of a body's shape now.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Folded {
     /// How many they are.
     pub(super) count: usize,
@@ -124,23 +130,67 @@ impl Opening<'_> {
     /// Prepares all of an asset's modifiers but those that are folded into its shape.
     pub(super) fn prepare(
         &self,
-        (actor, folded): (&Actor, &Folded),
+        (actor, folded, old): (&Actor, &Folded, &[Open]),
         rest: &Rest<'_>,
         load: Load<'_>,
     ) -> Result<Vec<Open>, PlayerError> {
         let mut prepared: Vec<Open> = Vec::new();
         for (i, (stage, entry)) in actor.modifiers().enumerate().skip(folded.count) {
             self.run.check()?;
-            let one = self.prepare_one((stage, entry), rest, load);
-            let one = one.map_err(|what| wrong(actor, i, what))?;
+            let one = match self.kept((stage, entry), (prepared.len(), old), &prepared) {
+                Some(kept) => kept,
+                None => self
+                    .prepare_one((stage, entry), rest, load)
+                    .map_err(|what| wrong(actor, i, what))?,
+            };
             prepared.push(Open { number: i + 1, ..one });
         }
         if prepared.iter().any(|m| m.erased.nature().carries) {
-            for Placed { marker, near } in prepared.iter_mut().flat_map(|m| &mut m.markers) {
+            let markers = prepared.iter_mut().flat_map(|m| &mut m.markers);
+            for Placed { marker, near } in markers.filter(|m| m.near.is_empty()) {
                 *near = around(marker.rest, &rest.placed.positions);
             }
         }
         Ok(prepared)
+    }
+
+    /// What was prepared for the same body in the version before, as it is or adapted: where it stands now, else wherever
+    /// it stood and is not yet `taken`.
+    fn kept(
+        &self,
+        (stage, entry): (Stage, &Entry),
+        (at, old): (usize, &[Open]),
+        taken: &[Open],
+    ) -> Option<Open> {
+        let before = self.before?;
+        let (now, then) = (&self.scene.time, &before.time);
+        let kind = self.registry.get(&entry.kind)?;
+        let is_same_scene = (now.start, now.fps) == (then.start, then.fps)
+            && before.flows == self.scene.flows
+            && (!kind.reads_tracks || before.tracks == self.scene.tracks);
+        if !is_same_scene {
+            return None;
+        }
+        let is_free = |k: usize| taken.iter().all(|m| m.kept_from != Some(k));
+        let is_it = |k: &usize| {
+            let here = &old[*k];
+            here.stage == stage && here.entry == *entry && is_free(*k)
+        };
+        let here = Some(at).filter(|at| *at < old.len()).filter(is_it);
+        if let Some(k) = here.or_else(|| (0..old.len()).find(is_it)) {
+            return Some(Open { kept_from: Some(k), ..old[k].clone() });
+        }
+        let old = old.get(at).filter(|m| m.stage == stage && m.entry.kind == entry.kind)?;
+        let erased = is_free(at).then(|| old.erased.adapt(&entry.params)).flatten()?;
+        Some(Open { erased, entry: entry.clone(), kept_from: Some(at), ..old.clone() })
+    }
+
+    /// The first modifier of an asset that makes it finer.
+    pub(super) fn remeshing<'b>(&self, actor: &'b Actor) -> Option<(Stage, &'b Entry)> {
+        let remeshes = |entry: &Entry| {
+            self.kind(entry).and_then(|kind| (kind.remeshes)(&entry.params)).unwrap_or(false)
+        };
+        actor.modifiers().find(|(_, entry)| remeshes(entry))
     }
 
     fn kind(&self, entry: &Entry) -> Result<&Kind, String> {
@@ -185,7 +235,7 @@ impl Opening<'_> {
         let erased = (kind.make)(&entry.params, &inputs)?;
         let placed = |marker| Placed { marker, near: Vec::new() };
         let markers = erased.markers().into_iter().map(placed).collect();
-        Ok(Open { erased, stage, number: 0, markers })
+        Ok(Open { entry: entry.clone(), erased, stage, number: 0, kept_from: None, markers })
     }
 
     /// Carries out the modifiers at the head of `rest` that never change, once: from here on the body is as they leave

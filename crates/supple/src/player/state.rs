@@ -80,6 +80,13 @@ impl Snapshots {
         &self.states[next.saturating_sub(1)]
     }
 
+    /// Forgets all after a tick.
+    pub(super) fn forget_after(&mut self, tick: u64) {
+        let kept = self.states.partition_point(|s| s.tick <= tick).max(1);
+        self.bytes = self.bytes / self.states.len() * kept;
+        self.states.truncate(kept);
+    }
+
     /// Keeps a state, of so many bytes, if one is due.
     pub(super) fn keep(&mut self, state: &State, bytes: impl FnOnce() -> usize) {
         let last = self.states[self.states.len() - 1].tick;

@@ -1,5 +1,7 @@
 //! A body with its sets, prepared: stepped and deformed as often as asked.
 
+use std::sync::Arc;
+
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +23,7 @@ const FULL_DETAIL: f64 = 1.5;
 #[derive(Clone, Debug)]
 pub struct Flesh {
     roots: Vec<Root>,
-    layout: Layout,
+    layout: Arc<Layout>,
     joints: usize,
     pub(super) gravity: DVec3,
     max_stretch: f64,
@@ -155,7 +157,7 @@ impl Flesh {
             has_sets[joint] = true;
         }
         Ok(Self {
-            layout: Layout::new(body, &has_sets, shares(body, params)?.as_deref()),
+            layout: Arc::new(Layout::new(body, &has_sets, shares(body, params)?.as_deref())),
             roots,
             joints: body.joints.len(),
             gravity: params.gravity,
@@ -163,6 +165,23 @@ impl Flesh {
             max_turn_radians: params.max_turn.to_radians().max(0.0),
             detail: params.detail,
         })
+    }
+
+    /// The same sets with other springs, gravity and bounds: what else the parameters say must be as it was.
+    #[must_use]
+    pub fn tuned(&self, params: &Params) -> Self {
+        let largest = params.sets.iter().map(|s| s.radius).fold(0.0, f64::max);
+        let mut tuned = self.clone();
+        for (root, set) in tuned.roots.iter_mut().zip(&params.sets) {
+            root.spring = spring(set, params, largest);
+        }
+        Self {
+            gravity: params.gravity,
+            max_stretch: params.max_stretch.max(0.0),
+            max_turn_radians: params.max_turn.to_radians().max(0.0),
+            detail: params.detail,
+            ..tuned
+        }
     }
 
     /// How many sets there are.

@@ -149,6 +149,21 @@ impl Modifier for Secondary {
         })
     }
 
+    /// Springs, gravity, bounds and hands may change; masses must stay sound.
+    fn adapt(&self, params: &Params, to: &Params) -> Option<Self> {
+        let mut same = Params { amount: to.amount.clone(), warm_up: to.warm_up, ..params.clone() };
+        same.hands.clone_from(&to.hands);
+        let (flesh, tuned) = (&mut same.flesh, &to.flesh);
+        flesh.preset = tuned.preset;
+        (flesh.stiffness, flesh.damping) = (tuned.stiffness, tuned.damping);
+        (flesh.gravity, flesh.detail) = (tuned.gravity, tuned.detail);
+        (flesh.max_stretch, flesh.max_turn) = (tuned.max_stretch, tuned.max_turn);
+        for (set, tuned) in flesh.sets.iter_mut().zip(&tuned.sets) {
+            (set.stiffness, set.damping) = (tuned.stiffness, tuned.damping);
+        }
+        (same == *to).then(|| Self { flesh: self.flesh.tuned(&to.flesh), ..self.clone() })
+    }
+
     fn prepare(params: &Params, from: &Inputs<'_>) -> Result<Self, String> {
         let flesh = Flesh::new(from.body, &from.placement, &params.flesh);
         let flesh = flesh.map_err(|e| e.to_string())?;
