@@ -44,6 +44,9 @@ cargo fmt --all --check
 say "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 
+say "without rigid bodies"
+cargo check -p supple --no-default-features --locked
+
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 

@@ -3,6 +3,7 @@
 mod blendshape;
 mod contact;
 mod crowds;
+mod figures;
 mod foreign;
 mod fuzz;
 mod geodesic;
