@@ -66,7 +66,7 @@ pub(super) struct Target {
     pub(super) springs: Vec<u32>,
     pub(super) longer: Vec<f64>,
     pub(super) omega: Vec<DVec3>,
-    /// Rotation vector and way (of [jointed](Solver::is_jointed) pieces: drift) of the centre, of each free piece and of each anchor.
+    /// Rotation vector and way of the centre, of each free piece (its drift where pieces are jointed) and of each anchor.
     pub(super) motion: Vec<Motion>,
     pub(super) anchors: Vec<Motion>,
 }
