@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of docs/blendshape.md: blends over 36 steps, faces, and which network each mesh gets.
 
-    scripts/blend_tables.py [--supple target/release/supple] [--data DIR] [pairs|faces|meshes|played …]
+    scripts/blend_tables.py [--supple target/release/supple] [--data DIR] [pairs|faces|chins|meshes|played …]
 
 DIR holds the test data (blendshapes, meshes); without it only the zoo's pairs are blended. Needs nothing but Python.
 """
@@ -235,6 +235,95 @@ def faces(supple, data, folder):
     print(f"\nSprings are nearer than linear in {better['edges']} of {len(jobs)} by edges, in {better['place']} by place.")
 
 
+def pieces(path):
+    """The vertices of each piece of an OBJ file, the largest first."""
+    root = []
+
+    def find(v):
+        while root[v] != v:
+            root[v] = root[root[v]]
+            v = root[v]
+        return v
+
+    with open(path) as lines:
+        for line in lines:
+            if line.startswith("v "):
+                root.append(len(root))
+            elif line.startswith("f "):
+                corners = [find(int(c.split("/")[0]) - 1) for c in line.split()[1:]]
+                for v in corners:
+                    root[v] = min(corners)
+    found = {}
+    for v in range(len(root)):
+        found.setdefault(find(v), []).append(v)
+    return sorted(found.values(), key=len, reverse=True)
+
+
+def screw(a, b, q):
+    """Half of a rigid motion, half of its turn about its axis, and the way back, as functions."""
+    q = q if q[0] >= 0 else [-x for x in q]
+    size = math.sqrt(sum(x * x for x in q[1:]))
+    axis, angle = [x / size for x in q[1:]], 2 * math.atan2(size, q[0])
+    way = [y - x for x, y in zip(a, b)]
+    far = sum(x * y for x, y in zip(axis, way))
+    across = [w - far * n for w, n in zip(way, axis)]
+    side = [axis[(k + 1) % 3] * across[(k + 2) % 3] - axis[(k + 2) % 3] * across[(k + 1) % 3] for k in range(3)]
+    hinge = [x + 0.5 * c + s / (2 * math.tan(angle / 2)) for x, c, s in zip(a, across, side)]
+    h, inverse = half(q), [q[0], *(-x for x in q[1:])]
+
+    def half_way(x):
+        turn = turned(h, [p - c for p, c in zip(x, hinge)])
+        return [c + t + 0.5 * far * n for c, t, n in zip(hinge, turn, axis)]
+
+    def back(x):
+        turn = turned(inverse, [p - c for p, c in zip(x, b)])
+        return [c + t for c, t in zip(a, turn)]
+
+    return math.degrees(angle), half_way, back
+
+
+def chins(supple, data, folder):
+    """The jaw of the ICT face turns as its lower teeth do, which are rigid pieces: how far skin and gums are from half that turn,
+    what else happens to them halved in the frame of the jaw."""
+    shapes = data / "blendshapes/ict_face"
+    base = shapes / "generic_neutral_mesh.obj"
+    if not base.exists():
+        return
+    rest, parts = vertices(base), pieces(base)
+    diagonal = math.dist([min(p[k] for p in rest) for k in range(3)], [max(p[k] for p in rest) for k in range(3)])
+    jaw = vertices(shapes / "jawOpen.obj")
+    size = [math.dist(p, q) for p, q in zip(rest, jaw)]
+    teeth = [v for part in parts[2:] for v in part if size[v] > 0.3 * max(size)]
+    angle, half_way, back = screw(*fit([rest[v] for v in teeth], [jaw[v] for v in teeth]))
+    print(f"The lower teeth turn by {angle:.1f}°.\n")
+    print("| both half on | skin: springs / rotations / linear | gums: springs / rotations / linear |")
+    print("|---|---|---|")
+    for names in [["jawOpen"], ["jawOpen", "mouthSmile_L"]]:
+        targets = [shapes / f"{name}.obj" for name in names]
+        full = [list(p) for p in rest]
+        for target in targets:
+            for x, p, q in zip(full, rest, vertices(target)):
+                for k in range(3):
+                    x[k] += q[k] - p[k]
+        cells = []
+        found = {}
+        for mode in ["springs", "rotations", "linear"]:
+            path = folder / f"chin-{mode}.obj"
+            weights = ",".join(["0.5"] * len(targets))
+            options = ["--additive", "--weights", weights, "--hold", "agree", "--mode", mode, "-o", str(path)]
+            told = run(supple, "blend", str(base), *map(str, targets), *options)
+            if isinstance(told, str):
+                print(f"| {' + '.join(names)} | {told} | |")
+                return
+            found[mode] = vertices(path)
+        for part in parts[:2]:
+            of = [v for v in part if size[v] > 0.6 * max(size)]
+            ideal = [half_way([0.5 * (x + y) for x, y in zip(rest[v], back(full[v]))]) for v in of]
+            off = [sum(math.dist(found[m][v], x) for v, x in zip(of, ideal)) / len(of) / diagonal for m in found]
+            cells.append(" / ".join(f"{x:.1e}" for x in off))
+        print(f"| {' + '.join(names)} | {cells[0]} | {cells[1]} |", flush=True)
+
+
 def meshes(supple, data, folder):
     """The network each mesh gets, or why it gets none."""
     print("| mesh | nodes (inside) | springs | tets | pieces |")
@@ -256,11 +345,11 @@ def main():
     parser.add_argument("--supple", default="target/release/supple")
     default = os.environ.get("SUPPLE_TEST_DATA", "../shared/data")
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(default))
-    parser.add_argument("tables", nargs="*", default=["pairs", "faces", "meshes", "played"])
+    parser.add_argument("tables", nargs="*", default=["pairs", "faces", "chins", "meshes", "played"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for table in args.tables:
-            {"pairs": pairs, "faces": faces, "meshes": meshes, "played": played}[table](args.supple, args.data, pathlib.Path(folder))
+            {"pairs": pairs, "faces": faces, "chins": chins, "meshes": meshes, "played": played}[table](args.supple, args.data, pathlib.Path(folder))
             print()
 
 

@@ -249,7 +249,7 @@ fn many(folder: &Path) -> PathBuf {
 
 /// Where smoke is up to a time, the series being whole.
 fn whole_up_to(time: f64) -> Vec<Tracer> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let (reached, none) = play(&open(&many(folder.path()), Some(TWENTIETH), 1), [0.0, time]);
     assert_eq!(none, None);
     assert!(reached.iter().all(advect::is_alive));

@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use super::anchor::{self, Motion, Placed};
 use super::body::{Body, Counts};
 use super::lagged::{Factors, pins};
-use super::rigid::Rigid;
+use super::rigid::{Rigid, drift};
 use super::rotations::{rotation_vector, rotation_vectors};
 use super::{Anchor, Error, Hold, Params, Shapes, weights};
 use crate::Run;
@@ -45,6 +45,8 @@ pub struct Solver {
     pub(super) pins: Vec<[u32; 3]>,
     pub(super) factors: Arc<Factors>,
     pub(super) anchors: Vec<Placed>,
+    /// Whether free pieces are beside ones that are held: what turns there turns about a joint, not about its own middle.
+    pub(super) is_jointed: bool,
 }
 
 /// A piece that nothing holds: it moves rigidly with its anchor.
@@ -64,7 +66,7 @@ pub(super) struct Target {
     pub(super) springs: Vec<u32>,
     pub(super) longer: Vec<f64>,
     pub(super) omega: Vec<DVec3>,
-    /// Rotation vector and way of the centre, of each free piece and of each anchor.
+    /// Rotation vector and way of the centre, of each free piece (its drift where pieces are jointed) and of each anchor.
     pub(super) motion: Vec<Motion>,
     pub(super) anchors: Vec<Motion>,
 }
@@ -87,12 +89,17 @@ impl Solver {
         let diagonal = f64::from(Bounds::of(shapes.base).map_or(0.0, |b| b.diagonal()));
         let anchors = anchor::add(&mut body, &params.anchors, diagonal);
         let mut is_held = held(&body, shapes, params, diagonal);
+        let is_jointed = anchors.is_empty() && is_held.contains(&true);
         anchors.iter().flat_map(|a| a.corners).for_each(|i| is_held[i as usize] = true);
         let (free, free_piece) = free_pieces(&body, &is_held, params);
         let (preconditioner, order) = factorise(&body, &is_held, &free, run)?;
         let rest = body.network.lengths(&body.base);
         let targets = run.map_tasks(body.targets.len(), |t| {
-            Target::new(&body, t, (&free, &free_piece, &anchors), &rest, run)
+            let mut target = Target::new(&body, t, (&free, &free_piece, &anchors), &rest, run);
+            if is_jointed {
+                target.motion.iter_mut().for_each(|[omega, way]| *way = drift(*omega, *way));
+            }
+            target
         });
         run.check()?;
         let short = shortest(&rest, &targets);
@@ -115,6 +122,7 @@ impl Solver {
             pins,
             factors: Arc::default(),
             anchors,
+            is_jointed,
             body,
         })
     }

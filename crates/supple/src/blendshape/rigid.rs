@@ -55,6 +55,30 @@ impl Rigid {
     }
 }
 
+/// Share of the drift that goes on ahead and to the side, of what turns by an angle: `sin θ / θ` and `(1 − cos θ) / θ`.
+fn shares(angle: f64) -> [f64; 2] {
+    if angle < 1e-6 {
+        return [1.0, 0.5 * angle];
+    }
+    let (sin, cos) = libm::sincos(angle);
+    [sin / angle, (1.0 - cos) / angle]
+}
+
+/// Where a point goes that turns by a rotation vector while it drifts evenly, as its body sees it: part of a screw.
+pub(super) fn screwed(omega: DVec3, drift: DVec3) -> DVec3 {
+    let (axis, [ahead, aside]) = (omega.normalize_or_zero(), shares(omega.length()));
+    let along = axis * axis.dot(drift);
+    along + ahead * (drift - along) + aside * axis.cross(drift)
+}
+
+/// The drift by which a point that turns by a rotation vector goes this way. The inverse of [`screwed`].
+pub(super) fn drift(omega: DVec3, way: DVec3) -> DVec3 {
+    let (axis, [ahead, aside]) = (omega.normalize_or_zero(), shares(omega.length()));
+    let along = axis * axis.dot(way);
+    let across = ahead * (way - along) - aside * axis.cross(way);
+    along + across / (ahead * ahead + aside * aside)
+}
+
 /// `b aᵀ`.
 pub fn outer(b: DVec3, a: DVec3) -> DMat3 {
     DMat3::from_cols(b * a.x, b * a.y, b * a.z)
@@ -173,5 +197,23 @@ mod tests {
     fn nothing_turns_nothing() {
         assert_eq!(rotation_of(&DMat3::ZERO), DQuat::IDENTITY);
         assert_eq!(Rigid::fit(std::iter::empty()), Rigid::default());
+    }
+
+    #[test]
+    fn drifts_make_screws() {
+        for (omega, way) in [
+            (DVec3::new(0.3, -1.2, 0.5), DVec3::new(2.0, 0.1, -0.7)),
+            (DVec3::new(0.0, 0.0, 3.1), DVec3::new(-1.0, 2.0, 0.4)),
+            (DVec3::new(1e-9, 0.0, 0.0), DVec3::new(1.0, 2.0, 3.0)),
+            (DVec3::ZERO, DVec3::new(1.0, -2.0, 3.0)),
+        ] {
+            let back = screwed(omega, drift(omega, way));
+            assert!((back - way).length() < 1e-12, "{omega}: {back} {way}");
+        }
+        // A quarter turn about an axis one away: half of it is an eighth.
+        let omega = DVec3::new(0.0, 0.0, std::f64::consts::FRAC_PI_2);
+        let (from, to) = (DVec3::X, DVec3::Y);
+        let half = from + screwed(0.5 * omega, 0.5 * drift(omega, to - from));
+        assert!((half - (DVec3::X + DVec3::Y).normalize()).length() < 1e-12, "{half}");
     }
 }

@@ -7,7 +7,7 @@ use super::anchor::Motion;
 use super::lagged::{AGE, Taken};
 use super::newton::{FAR, Limits, Outcome, Problem, Work, scale_of};
 use super::prepare::Solver;
-use super::rigid::Rigid;
+use super::rigid::{Rigid, screwed};
 use super::rotations::{Weighed, blended_turns, rotation, turns_from_heaviest, wanted};
 use super::{Error, Mode, weights};
 use crate::Run;
@@ -547,7 +547,8 @@ impl Solver {
         history.last = x.iter().map(|x| x.as_vec3()).collect();
     }
 
-    /// Gives free pieces their rigid motion: that of their anchor, the centre's way and the rotation each blended.
+    /// Gives free pieces their rigid motion: that of their anchor, the centre's way and the rotation each blended; beside
+    /// what is held, as a screw: teeth stay in a jaw that opens.
     pub(super) fn placed(&self, shares: &[f64], x: &[DVec3]) -> Vec<DVec3> {
         let mut placed = x.to_vec();
         for (f, piece) in self.free.iter().enumerate() {
@@ -557,7 +558,9 @@ impl Solver {
             let motion = |k: usize| {
                 shares.iter().zip(&self.targets).map(|(w, t)| *w * t.motion[f][k]).sum::<DVec3>()
             };
-            let (turn, to) = (rotation(motion(0)), piece.centre + motion(1));
+            let [omega, way] = [motion(0), motion(1)];
+            let way = if self.is_jointed { screwed(omega, way) } else { way };
+            let (turn, to) = (rotation(omega), piece.centre + way);
             let of_piece =
                 placed.iter_mut().zip(&self.free_piece).filter(|(_, p)| **p as usize == f);
             of_piece.for_each(|(x, _)| *x = turn * (fit.apply(*x) - piece.centre) + to);

@@ -346,6 +346,35 @@ fn rotations_are_exact_at_the_ends_and_near_between() {
     assert!(from_ideal < 3e-2, "{from_ideal}");
 }
 
+/// Of two bars one stays, the other turns by 40° about a hinge far from its middle: half on by 20°, at 1.5 by 60°.
+#[test]
+fn a_free_piece_beside_a_held_one_turns_about_its_hinge() {
+    let (mesh, run) = (bar(), Run::default());
+    let (hinge, count) = (Vec3::new(1.0, -8.0, 3.0), mesh.positions.len());
+    let turned = |degrees: f32| -> Vec<Vec3> {
+        let turn = Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), degrees.to_radians());
+        let away = mesh.positions.iter().map(|p| turn * (*p - hinge) + hinge);
+        let stays = mesh.positions.iter().map(|p| *p + 20.0 * Vec3::Y);
+        stays.chain(away).collect()
+    };
+    let mut triangles = mesh.boundary();
+    let more: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|v| v + count as u32)).collect();
+    triangles.extend(more);
+    let mut tets = mesh.tets.clone();
+    tets.extend(mesh.tets.iter().map(|t| t.map(|v| v + count as u32)));
+    let (base, target) = (turned(0.0), turned(40.0));
+    let shapes = Shapes { tets: &tets, ..Shapes::of_surface(&triangles, &base, vec![&target]) };
+    for mode in [Mode::Springs, Mode::Rotations] {
+        let params = Params { mode, hold: Hold::Agreeing, ..Params::default() };
+        let solver = Solver::new(&shapes, &params, &run).unwrap();
+        for weight in [0.5, 1.5] {
+            let blend = solver.solve(&[weight], &mut History::default(), &run).unwrap();
+            let off = apart(&blend.positions, &turned(40.0 * weight as f32));
+            assert!(off < 1e-4, "{mode:?} {weight}: {off}");
+        }
+    }
+}
+
 #[test]
 fn history_gives_the_same_shape_and_fewer_steps() {
     let base = bar().positions;

@@ -138,10 +138,16 @@ impl<'a> Foam<'a> {
         }
     }
 
-    pub(super) fn count(&mut self) -> Result<usize, Malformed> {
+    /// A whole number that counts nothing of this file.
+    pub(super) fn whole(&mut self) -> Result<usize, Malformed> {
         let word = self.word().unwrap_or_default();
-        let count = parse_integer(word).and_then(|n| usize::try_from(n).ok());
-        let count = count.ok_or_else(|| self.problem(format!("{} is no count", quote(word))))?;
+        let whole = parse_integer(word).and_then(|n| usize::try_from(n).ok());
+        whole.ok_or_else(|| self.problem(format!("{} is no count", quote(word))))
+    }
+
+    /// How many entries follow.
+    pub(super) fn count(&mut self) -> Result<usize, Malformed> {
+        let count = self.whole()?;
         // In text a number takes two bytes, in binary at least one.
         if count > self.bytes.len() {
             let left = self.bytes.len() - self.at;

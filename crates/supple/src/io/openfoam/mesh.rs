@@ -118,8 +118,8 @@ fn boundary(foam: &mut Foam<'_>) -> Result<Vec<Patch>, Malformed> {
         loop {
             match foam.word() {
                 Some(b"}") => break,
-                Some(b"nFaces") => patch.count = foam.count()?,
-                Some(b"startFace") => patch.first = foam.count()?,
+                Some(b"nFaces") => patch.count = foam.whole()?,
+                Some(b"startFace") => patch.first = foam.whole()?,
                 Some(_) => {}
                 None => return Err(foam.problem("the list of patches is cut off")),
             }

@@ -162,6 +162,24 @@ fn text_binary_and_compressed_cases_are_the_same() {
     }
 }
 
+/// Patches begin at faces whose numbers are larger than the file that names them is long.
+#[test]
+fn cases_with_many_faces_and_few_patches_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let cubes = Cubes { binary: false };
+    let values: Vec<[f64; 3]> = (0..2000).map(|k| [f64::from(k), 0.0, 0.0]).collect();
+    let mesh = cubes.mesh(0, 2000);
+    assert!(mesh[4].len() < 1999, "{}", mesh[4].len());
+    write_case(folder.path(), &mesh, &cubes.field(&values, true), false);
+    let found = level(folder.path());
+    assert_eq!(found.grid.cell_count(), 2000);
+    assert_eq!(
+        found.array("U").unwrap().values[..3],
+        [9.0, 0.0, 0.0],
+        "the inlet has its own value"
+    );
+}
+
 #[test]
 fn decomposed_and_collated_cases_are_joined() {
     for binary in [false, true] {
