@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::Vec3;
 use stage::{SCENE, player, scene};
-use supple::bake::{BakeError, Baked, Options, Writer, bake};
+use supple::bake::{BakeError, Baked, Options, Writer, bake, simulate};
 use supple::io::Take;
 use supple::scene::Format;
 use supple::{Run, TriMesh};
@@ -68,6 +68,34 @@ fn uninterrupted(text: &str) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     bake_here(text, folder.path(), &Run::default()).unwrap_or_else(|e| panic!("{e}"));
     contents(folder.path())
+}
+
+/// Parts that start from states which another run stored have the bits of one bake.
+#[test]
+fn a_bake_in_parts_starts_from_simulated_states() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, mut long) = (Run::default(), scene(SCENE));
+    long.time.end = long.time.start + 2.0;
+    let part = |folder: &Path| {
+        let mut player = player(&long).unwrap_or_else(|e| panic!("{e}"));
+        let frames = Some(30..34);
+        bake(&mut player, folder, &Options { frames, ..options() }, &WRITERS, &run).unwrap();
+        contents(folder)
+    };
+    let plain = tempfile::tempdir().unwrap();
+    let expected = part(plain.path());
+    let mut simulated = player(&long).unwrap();
+    let frames = simulated.frames();
+    let states = simulate(&mut simulated, folder.path(), &run).unwrap();
+    assert_eq!(states, frames.div_ceil(24), "one for every 24 frames");
+    let stored = folder.path().join(".supple-bake").join("0000024.state");
+    assert!(stored.exists(), "the state before the part");
+    assert_eq!(part(folder.path()), expected);
+    assert!(stored.exists(), "other parts start from it too");
+    // What is damaged is not read but simulated again.
+    let bytes = fs::read(&stored).unwrap();
+    fs::write(&stored, &bytes[..bytes.len() - 40]).unwrap();
+    assert_eq!(part(folder.path()), expected, "from an earlier state");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use supple::mesh::volume::volume;
 use supple::modifier::Modifier as _;
 use supple::player::Player;
 use supple::rig::{Body, Clip, Node, Palette, Skin, Skinning};
-use supple::scene::{Entry, Folder, Scene};
+use supple::scene::{Entry, Folder, Scene, Source};
 use supple::secondary::modifier::{self, Secondary};
 use supple::secondary::{Flesh, Frame, Params, Segments, Set, State, Step, Wishes, place};
 use supple::{Asset, Run, zoo};
@@ -79,7 +79,38 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     if bench.wants("crowd-200") {
         crowd(bench)?;
     }
+    if bench.wants("update-345944") {
+        update(bench)?;
+    }
     Ok(())
+}
+
+/// What it costs to change the springs of a large scene while it plays.
+fn update(bench: &Bench<'_>) -> anyhow::Result<()> {
+    let run = bench.shell.quiet_run();
+    let (here, text) = (Folder::new(".".as_ref()), include_str!("../../../../scenes/large.toml"));
+    let mut scene = Scene::parse(text, Some(&here)).context("the scene of the row is in order")?;
+    let (mut player, _) = Player::open(&scene, &here, &run)?;
+    player.frame(5, &run)?;
+    let mut load = |_: &Source| Err("nothing is loaded anew".into());
+    let value = median_ms(bench.shell, || {
+        soften(&mut scene, 1.01);
+        Ok(player.update(&scene, &here, &mut load, &run)?)
+    })?;
+    let triangles = player.cast()[0].body.mesh.triangles.len();
+    bench.print(&Row {
+        bench: "secondary",
+        row: "update-345944",
+        value,
+        unit: "ms",
+        better: "lower",
+        paper: None,
+        target: Some(20.0),
+        threads: bench.shell.threads(),
+        note: format!(
+            "Player::update with other springs; {triangles} triangles, a second of warm-up, twice"
+        ),
+    })
 }
 
 /// A body with its sets and a primary motion.

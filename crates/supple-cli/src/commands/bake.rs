@@ -30,6 +30,10 @@ pub(crate) struct Args {
     /// Formats to write: glb, usda, pc2, mdd, ply, obj; those of the scene if not given
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = format)]
     format: Option<Vec<Format>>,
+    /// Only simulate, and store the state of every 24th frame in the folder: then parts of the scene (--frames) start
+    /// from the nearest, here or from a copy of the folder elsewhere, and have the bits of one bake
+    #[arg(long, conflicts_with_all = ["frames", "format", "check"])]
+    simulate: bool,
     /// Split triangles, at rest, wherever the take stretches or bends them strongly
     #[arg(long)]
     resample: bool,
@@ -78,6 +82,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         Player::open(&scene, &folder, &shell.quiet_run())?
     };
     shell.warn("scene", &mended);
+    if args.simulate {
+        return simulate(&mut player, &args.output, shell);
+    }
     let estimate = bake::estimate(&player, &options)?;
     announce(&estimate, args.yes, shell)?;
     let stored = bake::stored_bytes(&player, &args.output);
@@ -85,6 +92,16 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     check_room(estimate.total().saturating_sub(stored), &args.output)?;
     let baked = bake_player(&mut player, &args.output, &options, shell)?;
     tell(&baked, shell)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Stores states for parts that are baked later.
+fn simulate(player: &mut Player, output: &Path, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let states = shell.with_progress("simulating", |run| bake::simulate(player, output, run))?;
+    if shell.options().json {
+        shell.print_json(&serde_json::json!({ "states": states }))?;
+    }
+    shell.say(format!("{states} states stored; bake parts with --frames A..B"));
     Ok(ExitCode::SUCCESS)
 }
 

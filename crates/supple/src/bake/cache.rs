@@ -27,6 +27,8 @@ const FIXED: u64 = 8 + 32 + 4 + 4 + 4;
 /// No layout is longer: it is read before its checksum.
 const MOST_LAYOUT: u64 = 1 << 26;
 const CHECKSUM: u64 = 32;
+/// The ending of states that are stored by themselves.
+const STATE: &str = "state";
 /// The name of the lock in the folder of the cache.
 const LOCK: &str = "lock";
 /// How often a lock that others take away is tried for before the folder counts as busy.
@@ -113,7 +115,7 @@ impl Cache {
         for entry in fs::read_dir(&self.folder).map_err(at(&self.folder))? {
             let path = entry.map_err(at(&self.folder))?.path();
             let ending = path.extension().and_then(|e| e.to_str());
-            let frame = matches!(ending, Some("frame" | "topology")) && !same;
+            let frame = matches!(ending, Some("frame" | "topology" | STATE)) && !same;
             if frame || ending == Some("supple-tmp") {
                 fs::remove_file(&path).map_err(at(&path))?;
             }
@@ -123,6 +125,21 @@ impl Cache {
             save(&key, |out| out.write_all(name.as_bytes())).map_err(at(&key))?;
         }
         Ok(if foreign { Opened::Anew } else { Opened::Usable })
+    }
+
+    /// Takes the frames away and leaves states that are stored by themselves, if there are any; else all of it.
+    pub(super) fn remove_frames(self) -> Result<(), BakeError> {
+        if self.states().is_empty() {
+            return self.remove();
+        }
+        for entry in fs::read_dir(&self.folder).map_err(at(&self.folder))? {
+            let path = entry.map_err(at(&self.folder))?.path();
+            let ending = path.extension().and_then(|e| e.to_str());
+            if matches!(ending, Some("frame" | "topology")) {
+                fs::remove_file(&path).map_err(at(&path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes the cache away; the lock last, and with its name before it is let go of.
@@ -220,6 +237,50 @@ impl Cache {
             return Err(io::Error::other("a stored topology is damaged"));
         }
         postcard::from_bytes(&bytes).map_err(io::Error::other)
+    }
+
+    fn state_path(&self, frame: u32) -> PathBuf {
+        self.folder.join(format!("{frame:07}.{STATE}"))
+    }
+
+    /// Stores the state of a frame by itself.
+    pub(super) fn store_state(&self, frame: u32, state: &State) -> Result<(), BakeError> {
+        let path = self.state_path(frame);
+        let bytes = postcard::to_stdvec(state).map_err(io::Error::other).map_err(at(&path))?;
+        save(&path, |out| {
+            let mut out = Summing { out, hash: blake3::Hasher::new() };
+            out.write_all(MAGIC)?;
+            out.write_all(&self.fingerprint)?;
+            out.write_all(&bytes)?;
+            let sum = out.hash.finalize();
+            out.out.write_all(sum.as_bytes())
+        })
+        .map_err(at(&path))
+    }
+
+    /// The numbers of frames whose states are stored by themselves, in rising order.
+    pub(super) fn states(&self) -> Vec<u32> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let number = |entry: fs::DirEntry| {
+            let path = entry.path();
+            let is_state = path.extension().is_some_and(|ending| ending == STATE);
+            path.file_stem().filter(|_| is_state)?.to_str()?.parse().ok()
+        };
+        let mut numbers: Vec<u32> = entries.filter_map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The last sound state that is stored by itself of a frame not after `frame`.
+    pub(super) fn state_before(&self, frame: u32) -> Option<State> {
+        let read = |number: u32| -> Option<State> {
+            let bytes = fs::read(self.state_path(number)).ok()?;
+            let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(32)?)?;
+            let own = content.strip_prefix(MAGIC)?.strip_prefix(&self.fingerprint)?;
+            let is_sound = blake3::hash(content).as_bytes() == sum;
+            if is_sound { postcard::from_bytes(own).ok() } else { None }
+        };
+        self.states().into_iter().rev().filter(|number| *number <= frame).find_map(read)
     }
 
     /// The head of a stored frame, if all of it is sound.

@@ -187,10 +187,37 @@ pub fn bake(
         outputs.write(*format, writer, (number, &kept), &mut baked)?;
     }
     baked.warnings.extend(outputs.names.left_over(&writers));
-    if !options.keep_cache {
-        cache.remove()?;
+    let is_part = baked.frames != (0..player.frames());
+    match (options.keep_cache, is_part) {
+        (true, _) => {}
+        // Other parts start from the states.
+        (false, true) => cache.remove_frames()?,
+        (false, false) => cache.remove()?,
     }
     Ok(baked)
+}
+
+/// Simulates a scene and stores its state every 24 frames, beside where [`bake`] with the same `folder`
+/// stores frames: parts of the scene, baked here or on another machine of the same kind, start from the nearest
+/// state and have the bits of one bake. Returns how many states were stored.
+///
+/// # Errors
+///
+/// [`BakeError`]; states that were stored stay.
+pub fn simulate(player: &mut Player, folder: &Path, run: &Run<'_>) -> Result<u32, BakeError> {
+    let frames = wanted_frames(player, &Options::default())?;
+    let names = Names::new(player.scene(), output_folder(player, folder), frames.clone());
+    let own = player.cast().iter().map(|c| c.topology().clone()).collect();
+    let (cache, _) = Cache::open(names.folder(), player.fingerprint(), own)?;
+    let time = player.scene().time;
+    let mut stored = 0;
+    for frame in frames.clone().step_by(FRAMES_A_STATE as usize) {
+        player.simulate(time.start + f64::from(frame) / time.fps, run)?;
+        cache.store_state(frame, &player.snapshot())?;
+        stored += 1;
+        run.report(u64::from(frame) + 1, u64::from(frames.end));
+    }
+    Ok(stored)
 }
 
 /// The folder that files are written to: the scene may name one inside.
@@ -231,7 +258,7 @@ fn wanted_writers(
 /// States of up to so many bytes are stored with every frame.
 const SMALL_STATE: usize = 1 << 16;
 
-/// Larger ones with every so many frames.
+/// Larger ones, and those of a simulation alone, with every so many frames.
 const FRAMES_A_STATE: u32 = 24;
 
 /// Stores every frame that is not stored yet; returns how far edges of each body are stretched in each.
@@ -245,7 +272,7 @@ fn play_all(
     let mut stretches = Vec::new();
     let frames = baked.frames.clone();
     // The last stored state, until the player has been brought there.
-    let mut ahead = None;
+    let mut ahead = cache.state_before(frames.start);
     for i in frames.clone() {
         let report = match cache.verify(i, run)? {
             Some(Stored { state, report }) => {

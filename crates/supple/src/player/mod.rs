@@ -74,7 +74,7 @@ use crate::mesh::shading::{Buffers, Shading};
 use crate::mesh::volume::{centroid, volume};
 use crate::mesh::{Attributes, Shape, Topology, Values};
 use crate::modifier::{Figure, Memo, Obstacles, Registry};
-use crate::scene::{Folder, Noted, Scene, Source};
+use crate::scene::{Folder, Motion, Noted, Scene, Source};
 use crate::{Asset, Run};
 
 pub use cast::Cast;
@@ -290,6 +290,17 @@ impl Player {
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.scene.time.frames()
+    }
+
+    /// The frame that a picture of the scene shows: the first, or the last if bodies stand still and are only edited, so
+    /// that what is shown is what the edits make of them.
+    #[must_use]
+    pub fn shown_frame(&self) -> u32 {
+        let is_still = |cast: &Cast| matches!(cast.actor.motion, Motion::Still);
+        let remembers = |(cast, body): (&Cast, &BodyState)| cast.remembers(body);
+        let is_edited_only = self.cast.iter().all(is_still)
+            && !self.cast.iter().zip(&self.state.bodies).any(remembers);
+        if is_edited_only { self.frames() - 1 } else { 0 }
     }
 
     /// Where the motion alone carries a body in a frame, without its modifiers; `None` if it is simulated.

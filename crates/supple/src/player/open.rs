@@ -652,6 +652,12 @@ impl Cast {
         Ok(Cow::Owned(std::mem::take(&mut deformed.shape.positions)))
     }
 
+    /// Whether any modifier hands something from tick to tick.
+    pub(super) fn remembers(&self, state: &BodyState) -> bool {
+        let mut slots = self.modifiers.iter().zip(&state.slots);
+        slots.any(|(m, slot)| m.erased.size(&slot.memory) != Some(0))
+    }
+
     /// Bytes of a state.
     pub(super) fn size(&self, state: &BodyState) -> usize {
         let of = |(modifier, slot): (&Open, &Slot)| {

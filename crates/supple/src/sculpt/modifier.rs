@@ -3,7 +3,7 @@
 //! The edits are those of [`crate::sculpt`], with their parameters as keys; each is a table
 //! `[[asset.world.op]]` whose `kind` is the edit's name. They act on the body as posed and placed:
 //! lengths and places are those of the scene. `amount` is how far along the list the body is
-//! ([`sculpt::partial`]); a track makes the edits happen over time. The tool of a stamp is
+//! ([`partial`](super::partial)); a track makes the edits happen over time. The tool of a stamp is
 //! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out. With `remesh = true` the body is
 //! split, before the scene starts, wherever its shape after all edits needs more triangles
 //! ([`mesh::refine`](crate::mesh::refine)): the whole take has one connectivity.

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// File to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Which frame a picture shows, counted from 0
+    /// Which frame a picture shows, counted from 0; by default the first, or the last if bodies are only edited
     #[arg(long, value_name = "N", conflicts_with_all = ["frames", "sheet"])]
     frame: Option<u32>,
     /// Which frames an animation or sheet shows, the end not included: 10..20
@@ -249,7 +249,7 @@ fn take(
         return save(&sheet(args, stage, renderer, count, shell)?, &args.output, args.small);
     }
     if is_picture && args.frames.is_none() {
-        let frame = args.frame.unwrap_or(0);
+        let frame = args.frame.unwrap_or_else(|| stage.player().shown_frame());
         check_length(frame, args.yes)?;
         let shot = Shot::new(stage, &[frame], &args.look, shell)?;
         return save(&shot.take(stage, frame, renderer, shell)?, &args.output, args.small);
@@ -288,7 +288,7 @@ fn turntable(
     shell: &Shell,
 ) -> anyhow::Result<()> {
     const FPS: f32 = 24.0;
-    let frame = args.frame.unwrap_or(0);
+    let frame = args.frame.unwrap_or_else(|| stage.player().shown_frame());
     let shot = Shot::turning(stage, frame, &args.look, shell)?;
     let mut animation = Animation::create(&args.output, FPS)?;
     shell.with_progress("rendering", |run| {
