@@ -22,7 +22,7 @@
 //! # References
 //!
 //! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Otto-von-Guericke-Universität
-//!   Magdeburg, 2008, chapter 2.
+//!   Saarbrücken, 2008, chapter 2.
 
 use glam::{DVec3, Vec3, Vec4};
 
