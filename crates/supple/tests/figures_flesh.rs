@@ -117,8 +117,9 @@ fn muscles_bulge_and_the_crook_of_the_arm_folds() {
     let (bulge, fold) = (outward(&|w| w > 0.6), outward(&|w| w < -1.2));
     assert!(bulge > 0.01, "the biceps bulges: {bulge}");
     assert!(fold < -0.006, "the crook folds: {fold}");
+    // Other joints have no paint of their own and move what they may.
     let unpainted = outward(&|w| w == 0.0);
-    assert!(unpainted.abs() < 1e-3, "the rest stays: {unpainted}");
+    assert!(unpainted.abs() < 0.4 * bulge.min(-fold), "the rest stays: {unpainted}");
     assert!(volume_error(&last, 0) < -1e-3 && volume_error(&last, 1).abs() < 1e-6, "volume");
     let crossings = self_intersections(kept, &mesh.triangles, &run).expect("nobody cancels");
     assert_eq!(crossings, Vec::<[u32; 2]>::new());

@@ -13,7 +13,7 @@ use supple::mesh::{TriMesh, adjacency, intersect, refine};
 use supple::sculpt::{self, Bend, Op, Twist};
 
 /// Closed ones, small ones first: with several handles, and with intersections of their own.
-const CLOSED: [&str; 9] = [
+const CLOSED: [&str; 7] = [
     "meshes/spot.obj",
     "meshes/cow.obj",
     "meshes/fertility.off",
@@ -21,8 +21,6 @@ const CLOSED: [&str; 9] = [
     "meshes/bunny_closed_3k.obj",
     "meshes/penguin.obj",
     "meshes/koala_low_resolution.obj",
-    "meshes/liver_surface_sofa.vtk",
-    "meshes/max-planck_decimated.obj",
 ];
 /// With borders, and no manifold.
 const OPEN: [&str; 3] = ["meshes/teapot.obj", "meshes/suzanne.obj", "meshes/lion.off"];

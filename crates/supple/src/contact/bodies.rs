@@ -34,31 +34,28 @@ const PAIRS_A_TASK: usize = 8;
 
 /// Two bodies whose bounds overlap: points of the first against the inside of the second.
 pub(super) struct Pair {
-    pub(super) point: usize,
-    pub(super) inside: usize,
+    point: usize,
+    inside: usize,
     /// From the space of the first to that of the second.
     pub(super) turn: Mat3,
     pub(super) shift: Vec3,
     /// Around the second, in its space.
     pub(super) around: Bounds,
-    /// Patches of the first that may touch the second.
+    /// Their blocks that may touch.
     pub(super) near: Vec<Near>,
-    /// Points of the first that are in the second.
-    pub(super) found: Vec<Found>,
     longest: f32,
 }
 
 /// A point of one body inside another.
 pub(super) struct Found {
-    /// The particles that the point is between, and the weights of both.
-    of: [u32; 2],
-    weights: [f32; 2],
+    /// The particles that the point is between, and how far from the first to the second.
+    of: Between,
     /// The particle of the other body that gives way.
     against: u32,
-    /// The way out, in the space of the first body and in that of the second.
+    /// The way out, in the space of the first body.
     normal: Vec3,
-    out: Vec3,
-    /// How far pushes must have parted the two along the way out.
+    depth: f32,
+    /// How far pushes had parted the two along the way out when it was found.
     parted: f32,
     /// The share of the push that changes velocities.
     came: f32,
@@ -97,7 +94,7 @@ pub(super) fn pairs(parties: &mut [Party<'_>], run: &Run<'_>) -> Vec<Pair> {
         }
     }
     found.sort_unstable();
-    let enters = |&(_, b): &(usize, usize)| parties[b].lent.has_inside();
+    let enters = |&(_, b): &(usize, usize)| parties[b].lent.interior.field.is_some();
     found.retain(enters);
     let mut meets = vec![false; parties.len()];
     found.iter().for_each(|&(a, b)| (meets[a], meets[b]) = (true, true));
@@ -129,8 +126,8 @@ fn pair(
     if !is_near || longest.is_nan() || longest <= 0.0 {
         return None;
     }
-    let (around, near, found) = (inside.around, Vec::new(), Vec::new());
-    let mut pair = Pair { point: a, inside: b, turn, shift, around, near, found, longest };
+    let (around, near) = (inside.around, Vec::new());
+    let mut pair = Pair { point: a, inside: b, turn, shift, around, near, longest };
     pair.near = search::near(&pair, first, second);
     (!pair.near.is_empty()).then_some(pair)
 }
@@ -179,86 +176,66 @@ fn posed(lent: &Lent) -> Option<Posed> {
 }
 
 /// Takes pairs apart.
-pub(super) fn part(parties: &mut [Party<'_>], pairs: &mut [Pair], run: &Run<'_>) {
+pub(super) fn part(parties: &mut [Party<'_>], pairs: &[Pair], run: &Run<'_>) {
     if pairs.is_empty() {
         return;
     }
-    find(parties, pairs, run);
+    let (tasks, lents) = (pairs.len().div_ceil(PAIRS_A_TASK), &*parties);
+    let found: Vec<Vec<Vec<Found>>> = run.map_tasks(tasks, |t| {
+        let range = t * PAIRS_A_TASK..((t + 1) * PAIRS_A_TASK).min(pairs.len());
+        let of = |pair: &Pair| {
+            let mut found = Vec::new();
+            search::search(pair, lents[pair.point].lent, lents[pair.inside].lent, &mut found);
+            found
+        };
+        pairs[range].iter().map(of).collect()
+    });
     for sweep in 0..SWEEPS {
-        for pair in pairs.iter().filter(|pair| !pair.found.is_empty()) {
-            let of = parties.get_disjoint_mut([pair.point, pair.inside]);
-            let Ok([first, second]) = of else { continue };
-            let (first, second) = (&mut *first.lent, &mut *second.lent);
-            for touch in &pair.found {
-                push((&mut *first, &mut *second), pair, touch, sweep == 0);
-            }
+        for (pair, found) in pairs.iter().zip(found.iter().flatten()) {
+            found.iter().for_each(|touch| push(parties, pair, touch, sweep == 0));
         }
     }
 }
 
-/// Finds the points of all pairs that are inside, as pushes have brought them.
-pub(super) fn find(parties: &mut [Party<'_>], pairs: &mut [Pair], run: &Run<'_>) {
-    run.for_each_piece(parties, PAIRS_A_TASK, |_, parties| {
-        parties.iter_mut().filter(|p| p.others).for_each(|p| p.lent.note_pushes());
-    });
-    let lents = &*parties;
-    run.for_each_piece(pairs, PAIRS_A_TASK, |_, pairs| {
-        for pair in pairs {
-            let [points, inside] = [pair.point, pair.inside].map(|k| &*lents[k].lent);
-            search::look_again(&mut pair.near, points, inside);
-        }
-    });
-    let looked = &*pairs;
-    run.for_each_piece(parties, PAIRS_A_TASK, |start, parties| {
-        for (k, party) in (start..).zip(parties) {
-            // Pairs are in the order of the bodies whose points they look at.
-            let first = looked.partition_point(|pair| pair.point < k);
-            let own = looked[first..].iter().take_while(|pair| pair.point == k);
-            party.lent.place_patches(own.flat_map(|pair| &pair.near));
-        }
-    });
-    let lents = &*parties;
-    run.for_each_piece(pairs, PAIRS_A_TASK, |_, pairs| {
-        for pair in pairs {
-            let [points, inside] = [pair.point, pair.inside].map(|k| &*lents[k].lent);
-            search::search(pair, points, inside);
-        }
-    });
-}
-
 impl Pair {
+    /// The bodies, by their places in the list: that of the points, and that which they may be in.
+    pub(super) fn of(&self) -> [usize; 2] {
+        [self.point, self.inside]
+    }
+
     /// A point of the first body and the particle of the second that it is nearest to, so deep in it.
     #[inline(always)]
     pub(super) fn found(
         &self,
         points: &Lent,
         inside: &Lent,
-        (point, against): (Between, usize),
+        (of, against): (Between, usize),
         (depth, out): (f32, Vec3),
     ) -> Found {
         let depth = depth.min(self.longest);
         let normal = self.turn.transpose() * out;
-        let (of, weights) = (point.of, [1.0 - point.share, point.share]);
         let mix = |values: &[Vec3]| {
-            let [i, j] = of.map(|p| values[p as usize]);
-            i + point.share * (j - i)
+            let [i, j] = of.of.map(|p| values[p as usize]);
+            i + of.share * (j - i)
         };
         let own = mix(&points.particles.motions).dot(normal);
         let rate = inside.particles.motions[against].dot(out) - own;
         let came = (rate / depth).clamp(0.0, 1.0);
         let parted = mix(&points.pushes).dot(normal) - inside.pushes[against].dot(out);
-        Found { of, weights, against: against as u32, normal, out, parted: depth + parted, came }
+        Found { of, against: against as u32, normal, depth, parted, came }
     }
 }
 
 /// Parts one point and what it entered, by what is left of its depth.
-#[inline(always)]
-fn push((first, second): (&mut Lent, &mut Lent), pair: &Pair, touch: &Found, is_first: bool) {
-    let ([i, j], r) = (touch.of.map(|p| p as usize), touch.against as usize);
-    let weights = touch.weights;
+fn push(parties: &mut [Party<'_>], pair: &Pair, touch: &Found, is_first: bool) {
+    let Ok([first, second]) = parties.get_disjoint_mut([pair.point, pair.inside]) else { return };
+    let (first, second) = (&mut *first.lent, &mut *second.lent);
+    let ([i, j], r) = (touch.of.of.map(|p| p as usize), touch.against as usize);
+    let weights = [1.0 - touch.of.share, touch.of.share];
     let mix = |values: &[Vec3]| weights[0] * values[i] + weights[1] * values[j];
-    let pushed = mix(&first.pushes);
-    let depth = touch.parted - (pushed.dot(touch.normal) - second.pushes[r].dot(touch.out));
+    let out = pair.turn * touch.normal;
+    let parted = mix(&first.pushes).dot(touch.normal) - second.pushes[r].dot(out);
+    let depth = touch.depth + touch.parted - parted;
     let own = [i, j].map(|p| first.particles.inverse_masses[p]);
     let other = second.particles.inverse_masses[r];
     let total = weights[0] * weights[0] * own[0] + weights[1] * weights[1] * own[1] + other;
@@ -266,10 +243,10 @@ fn push((first, second): (&mut Lent, &mut Lent), pair: &Pair, touch: &Found, is_
     if !is_inside {
         return;
     }
-    let motion = mix(&first.particles.motions) + pushed
+    let motion = mix(&first.particles.motions) + mix(&first.pushes)
         - pair.turn.transpose() * (second.particles.motions[r] + second.pushes[r]);
     let sliding = motion - motion.dot(touch.normal) * touch.normal;
-    let forward = first.forward(if weights[1] > 0.5 { j } else { i }, touch.normal);
+    let forward = first.forward(if touch.of.share > 0.5 { j } else { i }, touch.normal);
     let share = first.particles.friction.share(depth, sliding, forward);
     let braked = -share * sliding;
     let (whole, gain) = (depth * touch.normal + braked, touch.came * depth * touch.normal + braked);
@@ -288,12 +265,12 @@ fn push((first, second): (&mut Lent, &mut Lent), pair: &Pair, touch: &Found, is_
 
 /// Tells both sides of the plane between them.
 fn tell(first: &mut Lent, second: &mut Lent, pair: &Pair, touch: &Found) {
-    let nearer = touch.of[usize::from(touch.weights[1] > 0.5)];
+    let nearer = touch.of.of[usize::from(touch.of.share > 0.5)];
     let point = first.place(nearer as usize);
     let (friction, normal) = (first.particles.friction, touch.normal);
     let whose = Whose::Body(pair.inside as u32);
     first.touches.push(Touch { particle: nearer, point, normal, friction, whose });
-    let (point, normal) = (pair.turn * point + pair.shift, -touch.out);
+    let (point, normal) = (pair.turn * point + pair.shift, -(pair.turn * normal));
     let (friction, whose) = (second.particles.friction, Whose::Body(pair.point as u32));
     second.touches.push(Touch { particle: touch.against, point, normal, friction, whose });
 }

@@ -6,7 +6,6 @@
 use glam::{UVec3, Vec3};
 
 use crate::Run;
-use crate::lanes::{Lanes, WIDTH};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 use crate::mesh::winding::Winding;
@@ -43,7 +42,8 @@ impl DistanceField {
         let nodes = (size / cell).ceil().as_uvec3() + 3;
         let count = (nodes.x * nodes.y * nodes.z) as usize;
         let values = run.map(count, |k| {
-            let at = place(k, nodes, low, cell);
+            let [k, x, y] = [k as u32, nodes.x, nodes.y];
+            let at = low + cell * UVec3::new(k % x, k / x % y, k / (x * y)).as_vec3();
             let away = winding.bvh().closest_point(at).map_or(0.0, |c| at.distance_to(c.point));
             if winding.inside(at) { -away } else { away }
         });
@@ -55,43 +55,6 @@ impl DistanceField {
     #[must_use]
     pub fn deepest(&self) -> f32 {
         self.deepest
-    }
-
-    /// The edge of a cell of the grid.
-    #[must_use]
-    pub fn cell(&self) -> f32 {
-        self.cell
-    }
-
-    /// The nodes that are inside, or so near that the next node of a point inside is among them.
-    pub(super) fn inner_nodes(&self) -> impl Iterator<Item = Vec3> {
-        let nodes = self.values.iter().enumerate().filter(|(_, away)| **away < self.cell);
-        nodes.map(|(k, _)| self.node(k))
-    }
-
-    fn node(&self, k: usize) -> Vec3 {
-        place(k, self.nodes, self.low, self.cell)
-    }
-
-    /// How many cells points are beyond the grid, below zero within it.
-    #[inline(always)]
-    pub(super) fn beyond(&self, x: &Lanes<WIDTH>) -> [f32; WIDTH] {
-        let last = (self.nodes - 1).as_vec3();
-        let (low, per_cell) = (self.low, 1.0 / self.cell);
-        let mut beyond = [0.0; WIDTH];
-        let out = |x: f32, low: f32, last: f32| {
-            let at = (x - low) * per_cell;
-            (-at).max(at - last)
-        };
-        for i in 0..WIDTH {
-            let [a, b, c] = [
-                out(x.x[i], low.x, last.x),
-                out(x.y[i], low.y, last.y),
-                out(x.z[i], low.z, last.z),
-            ];
-            beyond[i] = a.max(b).max(c);
-        }
-        beyond
     }
 
     /// The box that the grid fills.
@@ -127,12 +90,6 @@ impl DistanceField {
         let gradient = Vec3::new(along, across, far - near) / self.cell;
         Some((mix(f.z, (near, far)), gradient))
     }
-}
-
-/// Where a node of a grid is.
-fn place(k: usize, nodes: UVec3, low: Vec3, cell: f32) -> Vec3 {
-    let [k, x, y] = [k as u32, nodes.x, nodes.y];
-    low + cell * UVec3::new(k % x, k / x % y, k / (x * y)).as_vec3()
 }
 
 /// The edge of a cell for a box: as fine as both limits allow.

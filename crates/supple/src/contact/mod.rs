@@ -7,8 +7,9 @@
 //! particles out of what they entered, all bodies together ([`resolve`]). Then every modifier *settles*: it takes the
 //! pushes over and reads its velocities off.
 //!
-//! - *Bodies* (`bodies.rs`): bounds give pairs of bodies and patches of their surfaces (`patches.rs`, `search.rs`); a point of
-//!   a patch near another body is carried back to that body's rest shape by the map of the nearest particle, where the [`DistanceField`] tells its depth and the way out.
+//! - *Bodies* (`bodies.rs`): bounds give pairs, of bodies and of blocks of their particles (`search.rs`); a particle
+//!   near another body is carried back to that
+//!   body's rest shape by the map of the nearest particle, where the [`DistanceField`] tells its depth and the way out.
 //!   Particle and surface part along it, each by its share of the mass.
 //! - *Ground* and *colliders* (`obstacle.rs`) do not give way.
 //! - *Friction* ([`Friction`]) takes away tangential motion up to the coefficient times the push; it may differ forward,
@@ -32,7 +33,6 @@ pub mod distance;
 pub mod flesh;
 mod friction;
 mod obstacle;
-mod patches;
 pub mod rigid;
 mod search;
 
@@ -45,7 +45,7 @@ use crate::Run;
 pub use self::distance::DistanceField;
 pub use self::friction::{Friction, Ground};
 pub use self::obstacle::Obstacle;
-pub use self::patches::Patches;
+pub use self::search::Rings;
 
 /// Where a lender's own space is in the world: turned, then moved. Particles are f32 there, so that a body far away
 /// touches as finely as one at the origin.
@@ -101,9 +101,8 @@ pub struct Particles {
     pub forward: Vec<Vec3>,
     /// How they hold on what they touch.
     pub friction: Friction,
-    /// Their surface in patches, with points between them that must not enter anything either; empty if the particles alone are
-    /// met.
-    pub patches: Arc<Patches>,
+    /// Points between them that must not enter anything either.
+    pub between: Arc<[Between]>,
     /// The size of the whole body.
     pub size: f32,
 }
@@ -113,6 +112,8 @@ pub struct Particles {
 pub struct Interior {
     /// In the space that the maps start from; `None` for a body that others may pass through.
     pub field: Option<Arc<DistanceField>>,
+    /// How its particles hang together.
+    pub rings: Arc<Rings>,
     /// Around each particle, from rest to where it is: `x ↦ x + M x + t`, the rows of `[M | t]`.
     pub maps: Vec<[f32; 12]>,
 }
@@ -173,8 +174,9 @@ impl Lent {
         particles.places.clear();
         particles.motions.clear();
         particles.forward.clear();
-        particles.patches = Arc::default();
+        particles.between = Arc::default();
         interior.field = None;
+        interior.rings = Arc::default();
         interior.maps.clear();
         pushes.clear();
         gains.clear();
@@ -210,26 +212,12 @@ impl Lent {
         self.particles.places[particle] + self.pushes[particle]
     }
 
-    /// Whether others can be inside.
-    fn has_inside(&self) -> bool {
-        self.interior.field.is_some() && self.interior.maps.len() == self.len()
-    }
-
-    /// How far the farthest particle was pushed.
-    fn farthest_push(&self) -> f32 {
-        self.pushes.iter().map(|push| push.length_squared()).fold(0.0, f32::max).sqrt()
-    }
-
     /// Where a point between two particles is now: `x(s) = (1 − s)(A₁ s e + x₁) + s (A₂ (s − 1) e + x₂)`, with the maps
     /// `A = 1 + M` around both and the edge `e` at rest.
     #[inline(always)]
     fn place_between(&self, point: &Between) -> Vec3 {
         let ([i, j], s) = (point.of.map(|p| p as usize), point.share);
-        let a = self.place(i);
-        if s == 0.0 {
-            return a;
-        }
-        let b = self.place(j);
+        let (a, b) = (self.place(i), self.place(j));
         let straight = a + s * (b - a);
         let maps = &self.interior.maps;
         let (Some(m), Some(n)) = (maps.get(i), maps.get(j)) else { return straight };
@@ -271,10 +259,15 @@ pub fn resolve(parties: &mut [Party<'_>], obstacles: &[Obstacle<'_>], run: &Run<
     run.for_each_piece(parties, PARTIES_A_TASK, |_, parties| {
         parties.iter_mut().for_each(|party| party.lent.begin());
     });
-    let mut pairs = bodies::pairs(parties, run);
+    let pairs = bodies::pairs(parties, run);
     let passes = if pairs.is_empty() { 1 } else { PASSES };
-    for _ in 0..passes {
-        bodies::part(parties, &mut pairs, run);
+    for pass in 0..passes {
+        if pass > 0 {
+            run.for_each_piece(parties, PARTIES_A_TASK, |_, parties| {
+                parties.iter_mut().filter(|p| p.others).for_each(|p| p.lent.move_points());
+            });
+        }
+        bodies::part(parties, &pairs, run);
         run.for_each_piece(parties, PARTIES_A_TASK, |_, parties| {
             for party in parties {
                 obstacle::stand(party.lent);

@@ -1,8 +1,6 @@
 //! What does not give way: the ground of a body, and colliders that stand still or are moved by keys.
 
-use std::sync::Arc;
-
-use glam::{Mat3, Quat, Vec3};
+use glam::{Quat, Vec3};
 
 use super::{Between, Lent, Touch, Whose};
 use crate::contact::collider::{Place, Solid};
@@ -62,7 +60,12 @@ pub(super) fn leave(lent: &mut Lent, obstacles: &[Obstacle<'_>]) {
     for obstacle in obstacles {
         let near = obstacle.now.frame().bounds(&around);
         for part in obstacle.parts.iter().filter(|part| !part.is_beyond(&near, Vec3::ZERO, 0.0)) {
-            Lender { turn, at, obstacle, part }.leave(lent);
+            let lender = Lender { turn, at, obstacle, part };
+            for p in 0..lent.len() {
+                lender.push(lent, &Between { of: [p as u32; 2], share: 0.0, edge: Vec3::ZERO });
+            }
+            let between = lent.particles.between.clone();
+            between.iter().for_each(|point| lender.push(lent, point));
         }
     }
 }
@@ -76,33 +79,6 @@ struct Lender<'a> {
 }
 
 impl Lender<'_> {
-    /// Pushes all points out, patches that are plainly beyond left aside.
-    fn leave(&self, lent: &mut Lent) {
-        let patches = Arc::clone(&lent.particles.patches);
-        if patches.points.is_empty() {
-            (0..lent.len() as u32).for_each(|p| self.push(lent, &Between::particle(p)));
-            return;
-        }
-        lent.bound_patches();
-        let mut pushed = lent.farthest_push();
-        for patch in 0..patches.all.len() {
-            let around = lent.blocks.own[patch].grown(pushed);
-            if !self.part.is_beyond(&self.local_bounds(&around), Vec3::ZERO, 0.0) {
-                patches.points(patch).iter().for_each(|point| self.push(lent, point));
-                pushed = lent.farthest_push();
-            }
-        }
-    }
-
-    /// The box around a box of the lender in the space of the obstacle.
-    fn local_bounds(&self, around: &Bounds) -> Bounds {
-        let m = Mat3::from_quat(self.obstacle.now.rotation.conjugate() * self.turn);
-        let half = 0.5 * around.size();
-        let half = half.x * m.x_axis.abs() + half.y * m.y_axis.abs() + half.z * m.z_axis.abs();
-        let center = self.obstacle.now.to_local(self.turn * around.center() + self.at);
-        Bounds { min: center - half, max: center + half }
-    }
-
     fn push(&self, lent: &mut Lent, point: &Between) {
         let [i, j] = point.of.map(|p| p as usize);
         let weights = [1.0 - point.share, point.share];

@@ -69,9 +69,7 @@ impl Body {
         let mut logs = aim.clone();
         let mut stretches = Stretches::ones(self);
         let mut shape = wanted;
-        let rounds_env =
-            |n: &str, d: usize| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-        for _ in 0..rounds_env("CORR", CORRECTIONS) {
+        for _ in 0..CORRECTIONS {
             for (r, log) in logs.iter().enumerate() {
                 self.set_strain(&mut stretches, r, exponential(*log));
             }
@@ -91,7 +89,7 @@ impl Body {
             *now = quad((*x - *rest).as_vec3());
         }
         let schedule = Passes::Accelerated(12).schedule(self.edge_share);
-        for _ in 0..std::env::var("ROUNDS").ok().and_then(|v| v.parse().ok()).unwrap_or(ROUNDS) {
+        for _ in 0..ROUNDS {
             passing.run(&self.regions, &stretches.blocks, (&schedule, &[]), run);
         }
         for (x, (rest, now)) in shape.iter_mut().zip(self.regions.rest.iter().zip(&passing.now)) {

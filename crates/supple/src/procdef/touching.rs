@@ -8,7 +8,7 @@ use super::matching::Row;
 use super::motion::{TICK_SECS, Work};
 use super::{Body, State};
 use crate::Run;
-use crate::contact::{Between, DistanceField, Lent, Patches, Space};
+use crate::contact::{Between, DistanceField, Lent, Rings, Space};
 use crate::lengths::Lengths as _;
 
 /// How far apart points of an edge are, as a share of how deep the body is. Two rounds that cross touch in one point: with
@@ -28,7 +28,8 @@ const MOST_BETWEEN: f32 = 16.0;
 #[derive(Clone, Debug)]
 pub(super) struct Flesh {
     field: Arc<DistanceField>,
-    patches: Arc<Patches>,
+    rings: Arc<Rings>,
+    between: Arc<[Between]>,
 }
 
 impl Body {
@@ -51,8 +52,8 @@ impl Body {
         }
         let triangles: Vec<[u32; 3]> = self.surface.iter().map(|t| t.map(particle)).collect();
         let outside: Vec<Vec3> = self.outside.iter().map(|&r| rest[r as usize]).collect();
-        let patches = Arc::new(Patches::new(&outside, &triangles, &between, &field));
-        Some(Flesh { field, patches })
+        let rings = Arc::new(Rings::new(&outside, &triangles));
+        Some(Flesh { field, rings, between: between.into() })
     }
 
     /// Lends the surface, as the step that `work` was just used for left it. Friction and ground are set already.
@@ -79,7 +80,8 @@ impl Body {
 
     /// Lends what others meet, too.
     pub(super) fn lend_flesh(&self, flesh: &Flesh, state: &State, work: &Work, lent: &mut Lent) {
-        lent.particles.patches = Arc::clone(&flesh.patches);
+        lent.particles.between.clone_from(&flesh.between);
+        lent.interior.rings = Arc::clone(&flesh.rings);
         lent.interior.field = Some(Arc::clone(&flesh.field));
         let map = |&r: &u32| -> [f32; 12] {
             let row = work.passing.map(&self.regions, r as usize).0;

@@ -257,7 +257,7 @@ fn pairs_of(mesh: &TriMesh, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Cancelled> {
     self_intersections(&mesh.positions, &mesh.triangles, run)
 }
 
-/// How much volume may be gained or lost once the mesh is evened out: as much as splitting may, or had to. An
+/// How much volume may be gained or lost once the mesh is evened out: as much again as splitting may. An
 /// open shape has none.
 fn may_lose(mesh: &TriMesh, refined: &Refined, fineness: &refine::Params, run: &Run<'_>) -> f64 {
     let is_closed = is_closed(&mesh.positions, &mesh.triangles);
@@ -266,7 +266,7 @@ fn may_lose(mesh: &TriMesh, refined: &Refined, fineness: &refine::Params, run: &
     };
     let before = volume(&mesh.positions, &mesh.triangles, run);
     let after = volume(&refined.frames[0], &refined.mesh.triangles, run);
-    (after / before - 1.0).abs().max(f64::from(share))
+    (after / before - 1.0).abs() + f64::from(share)
 }
 
 /// Which triangles the edits moved.

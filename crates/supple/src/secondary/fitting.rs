@@ -10,7 +10,7 @@
 //! instead: [`Params::max_stretch`] is half a radius, so that the bound holds in every clip, this one and those a
 //! person changes to.
 //!
-//! Flesh should be seen: if it moves by less than 0.2 % of the body's size, springs are made softer, down to 0.5 Hz,
+//! Flesh should be seen: if it moves by less than 0.2 % of the body's size, springs are made softer, down to 0.4 Hz,
 //! which sways with the breath of an idle; if that is not enough the report says so and why. What suits one clip does
 //! not suit another: the stiffness of each is found, for a person who plays that one instead.
 
@@ -36,7 +36,7 @@ const SEEN_REL_BBOX: f64 = 0.002;
 /// Frequencies of the largest set to choose from, in hertz.
 const HERTZ: [f64; 2] = [1.5, 12.0];
 /// The least where flesh would not be seen otherwise, and the most of a single set.
-const SOFTEST_HERTZ: f64 = 0.5;
+const SOFTEST_HERTZ: f64 = 0.4;
 const STIFFEST_HERTZ: f64 = 24.0;
 /// Rounds of looking for a stiffness.
 const ROUNDS: usize = 4;

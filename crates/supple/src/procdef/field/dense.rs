@@ -154,10 +154,9 @@ mod tests {
             let x = solve(&Run::default());
             assert_eq!(x, solve(&two), "{size}");
             for (x, right) in x.chunks(size).zip(right.chunks(size)) {
-                for i in 0..size {
-                    let row = &matrix[before + i][before..];
-                    let sum: f64 = row.iter().zip(x).map(|(a, x)| a * x).sum();
-                    assert!((sum - right[i]).abs() < 1e-9, "{size}: {sum}, not {}", right[i]);
+                for (row, right) in matrix[before..].iter().zip(right) {
+                    let sum: f64 = row[before..].iter().zip(x).map(|(a, x)| a * x).sum();
+                    assert!((sum - right).abs() < 1e-9, "{size}: {sum}, not {right}");
                 }
             }
         }
