@@ -21,7 +21,7 @@
 //!
 //! # References
 //!
-//! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Otto-von-Guericke-Universität
+//! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Universität des Saarlandes,
 //!   Saarbrücken, 2008, chapter 2.
 
 use glam::{DVec3, Vec3, Vec4};
