@@ -21,8 +21,8 @@
 //!
 //! # References
 //!
-//! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Otto-von-Guericke-Universität
-//!   Magdeburg, 2008, chapter 2.
+//! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Universität des Saarlandes,
+//!   Saarbrücken, 2008, chapter 2.
 
 use glam::{DVec3, Vec3, Vec4};
 

@@ -58,8 +58,8 @@
 //!
 //! - W. von Funck, H. Theisel, H.-P. Seidel. Volume-preserving Mesh Skinning. Vision, Modeling and
 //!   Visualization, 2008.
-//! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Otto-von-Guericke-Universität
-//!   Magdeburg, 2008, chapter 6.
+//! - W. von Funck. Shape Deformations Based on Vector Fields. Dissertation, Universität des Saarlandes,
+//!   Saarbrücken, 2008, chapter 6.
 //! - L. Kavan, S. Collins, J. Žára, C. O'Sullivan. Geometric Skinning with Approximate Dual Quaternion
 //!   Blending. ACM Transactions on Graphics 27(4), 2008.
 //!
