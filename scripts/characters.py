@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Sends every character of a folder through supple and prints a table: edges opened, stretch, pairs added, volume back.
 
-    scripts/characters.py FOLDER [--supple target/release/supple] [--keep OUT] [--only WORD]
+    scripts/characters.py FOLDER [--supple target/release/supple] [--keep OUT] [--only WORD] [--kept]
 
-What is written goes to a temporary folder, or to OUT with --keep. Files of clips alone and files whose geometry is
+With --kept takes keep the volume of their skinning also where `new` leaves that to a person, since it takes minutes. What is written goes to a temporary folder, or to OUT with --keep. Files of clips alone and files whose geometry is
 compressed are listed with what supple says about them.
 """
 
@@ -46,13 +46,19 @@ def clips(found):
     return list(range(found["animations"])) or [None]
 
 
-def bake(supple, path, out, found):
+# How `new` writes the modifier that keeps the volume of skinning where that takes minutes.
+LEFT_OUT = '# [[asset.modifier]]\n# kind = "skinning"'
+
+
+def bake(supple, path, out, found, kept):
     """Every clip of a file by new and bake."""
     worst = {"clips": 0, "sets": 0.0, "moves": None, "edges": 0.0, "added": 0, "opened": 0}
     for clip in clips(found):
         scene = out / f"{path.stem}-{clip}.toml"
         chosen = [] if clip is None else ["--clip", clip]
         _, error = run(supple, "new", path, "-o", scene, "--force", *chosen)
+        if error is None and kept:
+            scene.write_text(scene.read_text().replace(LEFT_OUT, LEFT_OUT.replace("# ", "")))
         if error is None:
             told, error = run(supple, "--allow-outside", "bake", scene, "-o", out / f"{path.stem}-{clip}",
                               "--format", "glb", "--yes")
@@ -103,7 +109,7 @@ def moved(text):
     return float(found.group(1)) if found else None, notes
 
 
-def row(supple, path, name, out):
+def row(supple, path, name, out, volume_kept):
     found, error = info(supple, path)
     if error is not None or not found["triangles"]:
         return [name, error or "no triangles"] + [""] * (len(HEAD) - 2)
@@ -112,7 +118,7 @@ def row(supple, path, name, out):
     kept, error = skin(supple, path, out, found)
     cells += [error, "", "", "", ""] if error else [
         f"{100 * kept[0]:.1f} %", f"{kept[1][0]:.3f}" + (f" ({kept[1][1]:.3f})" if kept[1][1] > 1.25 else ""), f"{kept[2]:,}", f"{kept[3]:,}", f"{kept[4]:,}"]
-    played, error = bake(supple, path, out, found)
+    played, error = bake(supple, path, out, found, volume_kept)
     if error:
         cells += [error, "", "", "", ""]
     else:
@@ -141,6 +147,7 @@ def main():
     options.add_argument("--supple", default="target/release/supple")
     options.add_argument("--keep", type=pathlib.Path)
     options.add_argument("--only", help="files whose name holds this word", default="")
+    options.add_argument("--kept", action="store_true", help="keep the volume of skinning in every take")
     args = options.parse_args()
     print("| " + " | ".join(HEAD) + " |")
     print("|---" * len(HEAD) + "|")
@@ -150,7 +157,7 @@ def main():
         for path in sorted(args.folder.rglob("*.gl[tb]*")):
             name = str(path.relative_to(args.folder))
             if path.suffix in (".glb", ".gltf") and args.only in name:
-                print("| " + " | ".join(row(args.supple, path, name, out)) + " |", flush=True)
+                print("| " + " | ".join(row(args.supple, path, name, out, args.kept)) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -140,12 +140,33 @@ for scene in scenes/figures/*.toml; do
     case $name in
     # Smoke is seen on dark ground, and needs room.
     7-9) picture "figures-$name" 640x300 "$scene" --frames 40..241 --sheet 3 --columns 1 --backdrop dark ;;
+    # What flesh is pushed out of.
+    5-7) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" --show colliders ;;
     7-*) picture "figures-$name" 960x540 "$scene" --frame "$(last_frame "$scene")" --backdrop dark ;;
     *) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
     esac
     words=$(sed -n '/^#/!q; s/^# *//p' "$scene" | tr '\n' ' ')
     printf '| ![%s](pictures/figures-%s.png) | %s|\n' "$name" "$name" "$words" >> "$page"
 done
+
+# Figures that are scenes in their own right: number, scene, frame, what is shown beside it, words.
+while IFS='|' read -r name scene frame more words; do
+    view=(--from 0.6,0.25,1)
+    if grep -q '^\[camera\]' "scenes/$scene.toml"; then view=(); fi
+    read -ra shown <<< "$more"
+    picture "figures-$name" 320x220 "scenes/$scene.toml" --frame "$frame" "${view[@]}" "${shown[@]}"
+    printf '| ![%s](pictures/figures-%s.png) | Figure %s: %s `scenes/%s.toml`. |\n' \
+        "$name" "$name" "${name/-/.}" "$words" "$scene" >> "$page"
+done << 'FIGURES'
+5-5|detail|9|--show springs,anchors|level of detail: the near cow has all its masses, the middle one the large ones, the far one none:
+5-8|boxer-flesh|22|--show springs,anchors|flesh on top of a skeleton's motion, thirteen masses:
+5-9|cow-flesh|22|--show springs,anchors|a cow is moved and its head pulled: both make its flesh swing:
+5-10|ragdoll|42|--show colliders|a camel falls through walls and bars:
+5-11|ring|34|--show colliders|a head is pulled through a ring, keeps its volume and does not enter it:
+5-12|draggers|58|--show springs,anchors|four draggers pull a head to the extreme; let go, it returns:
+5-13|jelly|24|--show springs,anchors|a shaken jelly, each knob at a frequency of its own:
+5-14|large|14|--show springs,anchors|345,944 triangles, seven segments, ten masses:
+FIGURES
 
 # For rustdoc.
 inline sculpt 240x220 "A tool pushed into a ball" "${move[@]}"

@@ -26,6 +26,8 @@ enum Form {
     Number,
     /// `0,1,0`.
     Point,
+    /// `7,12,9`.
+    Whole,
     /// `0,1,0;0,2,0`, or the option several times.
     Points,
 }
@@ -44,6 +46,7 @@ impl Form {
             "number" | "integer" => Some(Self::Number),
             "array" => match kind(&key.schema["items"]).unwrap_or_default().as_str() {
                 "number" => Some(Self::Point),
+                "integer" => Some(Self::Whole),
                 "array" => Some(Self::Points),
                 _ => None,
             },
@@ -70,7 +73,7 @@ impl Form {
             }
             (_, [.., last]) => match self {
                 Self::Number => number(last),
-                Self::Point => point(last),
+                Self::Point | Self::Whole => point(last),
                 _ => quoted(last),
             },
             (_, []) => "true".to_owned(),
@@ -118,8 +121,11 @@ impl Opt {
             Form::Text => arg.value_name("NAME"),
             Form::Number => arg.value_name("NUMBER").allow_hyphen_values(true),
             Form::Point => arg.value_name("X,Y,Z").allow_hyphen_values(true),
+            Form::Whole => arg.value_name("N,N,…"),
             Form::Points => {
-                arg.value_name("X,Y,Z;…").allow_hyphen_values(true).action(ArgAction::Append)
+                let pairs = key.schema["items"]["maxItems"] == 2;
+                let name = if pairs { "T,VALUE;…" } else { "X,Y,Z;…" };
+                arg.value_name(name).allow_hyphen_values(true).action(ArgAction::Append)
             }
         };
         Some(Self { name: name.to_owned(), path: path.to_owned(), form, arg })
@@ -173,6 +179,11 @@ impl Document {
     /// Writes a point, as a command line has it, at a path.
     pub(crate) fn push_point(&mut self, option: &str, path: &str, word: &str) {
         self.push(option, path, &Form::Point.write(&[word]));
+    }
+
+    /// Writes a number, as a command line has it, at a path.
+    pub(crate) fn push_number(&mut self, option: &str, path: &str, word: &str) {
+        self.push(option, path, &Form::Number.write(&[word]));
     }
 
     /// Writes points, as a command line has them, at a path.

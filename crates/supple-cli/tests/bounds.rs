@@ -157,3 +157,33 @@ fn a_bake_of_many_gigabytes_wants_a_yes() {
     assert!(!at.join("out").exists(), "refused before anything is written");
     ok(at, &["bake", "long.toml", "-o", "out", "--frames", "0..2"]);
 }
+
+/// A budget that holds not even a look at the flow had no end.
+#[test]
+fn a_budget_that_is_too_small_is_refused_with_what_would_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    ok(at, &["zoo", "gyre", "-o", "gyre.pvd", "--size", "17x9x5", "--levels", "3"]);
+    let smoke = ["smoke", "gyre.pvd", "--frames", "0..2", "-o", "a.ply"];
+    refused(at, &[&smoke[..], &["--memory", "1"]].concat(), "MB are allowed");
+    let late = supple(at, &[&smoke[..], &["--start", "1e9"]].concat());
+    let said = String::from_utf8_lossy(&late.stderr).into_owned();
+    assert!(late.status.success() && said.contains("outside the record"), "{said}");
+    refused(at, &[&smoke[..], &["--seed", "nan,0,0:1,1,1"]].concat(), "is no line");
+    // What is there and cannot be read is not called missing.
+    let wrong = supple(at, &[&smoke[..], &["--velocity", "wind"]].concat());
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success() && said.contains("'wind'"), "{said}");
+    assert!(!said.contains("neither a file"), "{said}");
+}
+
+#[test]
+fn sizes_that_nobody_means_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    ok(at, &["zoo", "ball", "--triangles", "300", "-o", "ball.ply"]);
+    let body = ["tetrahedralize", "ball.ply", "-o", "ball.msh", "--body", "--spacing", "1e9"];
+    refused(at, &body, "more than the size of the surface");
+    ok(at, &["zoo", "morph-bar", "--triangles", "200", "-o", "bar.glb"]);
+    refused(at, &["blend", "bar.glb", "--weights", "curl=1e30", "-o", "b.glb"], "full weight is 1");
+}

@@ -201,3 +201,165 @@ fn remeshing_splits_what_is_stretched_and_adds_no_fold() {
         assert!((volume / 4.1527 - 1.0).abs() < 0.02, "{how}: volume {volume}");
     }
 }
+
+/// The number of the vertex nearest to a place.
+fn pick(folder: &Path, at: Point) -> usize {
+    let all = vertices(folder, "bar.obj");
+    let nearest = (0..all.len()).min_by(|&a, &b| away(all[a], at).total_cmp(&away(all[b], at)));
+    nearest.expect("there are vertices")
+}
+
+#[test]
+fn a_tool_may_be_a_plane_a_curve_points_or_a_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    let drag = "move --center 3,0,0 --by 0.3,0.2,0";
+    for (tool, core) in [
+        ("--plane -1,0,0 --inner 0.2 --outer 1.5", 2.81),
+        ("--curve 0,-0.5,0;0,0.5,0 --inner 0.9 --outer 1.6", 2.7),
+        ("--cloud 0,-0.5,0;0,0.5,0 --inner 0.9 --outer 1.6", 2.9),
+        ("--solid box --solid-scale 0.6 --inner 0.2 --outer 1.5", 2.41),
+    ] {
+        let (pairs, told) = deformed(folder.path(), &format!("{drag} {tool}"));
+        for (rest, now) in &pairs {
+            if rest[0] > core {
+                let there = [rest[0] + 0.3, rest[1] + 0.2, rest[2]];
+                assert!(away(*now, there) < 1e-4, "{tool}: {rest:?} went to {now:?}");
+            } else if rest[0] < 0.0 {
+                assert_eq!(rest, now, "{tool}: out of reach");
+            }
+        }
+        assert!(told["volume_error"].as_f64().unwrap().abs() < 5e-3, "{tool}: {told}");
+    }
+}
+
+#[test]
+fn a_knob_is_dragged_twisted_and_bound_by_picked_loops() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (pairs, _) = deformed(at, &format!("{LOOPS} --joint 0,0,0 --knob 3,0,0 --to 2,2,0"));
+    let (sin, cos) = 45.0_f64.to_radians().sin_cos();
+    for (rest, now) in pairs.iter().filter(|(rest, _)| rest[0] > 1.1) {
+        let there = [cos * rest[0] - sin * rest[1], sin * rest[0] + cos * rest[1], rest[2]];
+        assert!(away(*now, there) < 1e-4, "dragged: {rest:?} {now:?}");
+    }
+    let twist = "--joint 0,0,0 --knob 3,0,0 --degrees 90 --uniform";
+    let ring = |x: f64| {
+        let corners = [[0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5], [0.5, -0.5]];
+        let all = corners.map(|[y, z]| pick(at, [x, y, z]).to_string());
+        all.join(",")
+    };
+    let loops = format!("--inner-vertices {} --outer-vertices {}", ring(1.0), ring(-1.0));
+    let (pairs, _) = deformed(at, &format!("boundary {loops} {twist}"));
+    for (rest, now) in &pairs {
+        assert!((rest[0] - now[0]).abs() < 1e-6, "heights stay");
+        if rest[0] > 1.1 {
+            assert!(away(*now, [rest[0], -rest[2], rest[1]]) < 1e-5, "twisted: {rest:?} {now:?}");
+        } else if rest[0].abs() < 0.01 {
+            let half = std::f64::consts::FRAC_1_SQRT_2;
+            let there = [rest[0], half * (rest[1] - rest[2]), half * (rest[1] + rest[2])];
+            assert!(away(*now, there) < 0.05, "half of it: {rest:?} {now:?}");
+        }
+    }
+}
+
+/// The end of the bar goes where each form of a curve ends; the extent is one or the other.
+#[test]
+fn curves_and_extents_have_all_their_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let drawn = "--inner-curve 1,-0.5,-0.5;1,0.5,-0.5;1,0.5,0.5;1,-0.5,0.5 \
+                 --outer-curve -1,-0.5,-0.5;-1,0.5,-0.5;-1,0.5,0.5;-1,-0.5,0.5";
+    for guide in [
+        "--polyline 1,0,0;1.3,0,0;1.3,0.4,0",
+        "--through 1,0,0;1.2,0.1,0;1.3,0.4,0",
+        "--bezier 1,0,0;1.1,0,0;1.2,0.2,0;1.3,0.4,0",
+        "--b-spline 1,0,0;1.1,0,0;1.2,0.2,0;1.3,0.4,0",
+    ] {
+        let (pairs, told) = deformed(at, &format!("curve {guide} {drawn} --keep-orientation"));
+        for (rest, now) in &pairs {
+            if rest[0] > 1.1 {
+                let there = [rest[0] + 0.3, rest[1] + 0.4, rest[2]];
+                assert!(away(*now, there) < 1e-5, "{guide}: {rest:?} went to {now:?}");
+            } else if rest[0] < -1.1 {
+                assert_eq!(rest, now, "{guide}");
+            }
+        }
+        assert!(told["volume_error"].as_f64().unwrap().abs() < 2e-6, "{guide}: {told}");
+    }
+    let turns = [
+        "--turn-center 1,0,0 --turn-axis 1,0,0 --turn-degrees 90",
+        "--polyline 1,0,0;1.0001,0,0 --twist-over 0,0;0.4,30;1,90",
+        "--from-handle 1,0,0;1,0,0;0,1,0 --to-handle 1.0001,0,0;1,0,0;0,0,1",
+    ];
+    for guide in turns {
+        let (pairs, _) = deformed(at, &format!("curve {guide} {drawn}"));
+        for (rest, now) in pairs.iter().filter(|(rest, _)| rest[0] > 1.1) {
+            assert!(away(*now, [rest[0], -rest[2], rest[1]]) < 2e-4, "{guide}: {rest:?} {now:?}");
+        }
+    }
+    painted(at, "soft.ply", |x| (0.5 - 0.5 * x[0]).clamp(0.0, 1.0));
+    for extent in ["--painted hold", "--regions hold"] {
+        let line = format!("deform soft.ply -o out.obj curve --through 1,0,0;1.5,0,0 {extent}");
+        json(at, &line);
+        let pairs = vertices(at, "bar.obj").into_iter().zip(vertices(at, "out.obj"));
+        for (rest, now) in pairs.filter(|(rest, _)| rest[0] >= 1.0) {
+            assert!(away(now, [rest[0] + 0.5, rest[1], rest[2]]) < 1e-5, "{extent}: {rest:?}");
+        }
+    }
+    let refused = Command::new(env!("CARGO_BIN_EXE_supple"))
+        .current_dir(at)
+        .args("deform soft.ply -o out.obj curve --through 1,0,0;2,0,0 --painted hlod".split(' '))
+        .output()
+        .expect("the binary runs");
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && errors.contains("hold"), "the names there are: {errors}");
+}
+
+#[test]
+fn a_stroke_may_come_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("stroke.obj"), "v 0 0.5 0\nv 1 0.5 0\nl 1 2\n").unwrap();
+    let paint = "--radius 0.3 --depth 0.1 --side out";
+    let (typed, _) = deformed(at, &format!("paint --stroke 0,0.5,0;1,0.5,0 {paint}"));
+    let (read, _) = deformed(at, &format!("paint --stroke @stroke.obj {paint}"));
+    assert_eq!(typed, read);
+}
+
+/// Made, taken back, made again, made on another mesh.
+#[test]
+fn a_log_of_strokes_goes_back_and_forth() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    ok(at, "zoo ball --triangles 2000 -o ball.obj");
+    let pull = "move --center 0,0,1 --by 0.2,0,0.5 --inner 0.3 --outer 0.9";
+    let dent = "paint --stroke -1,0,0 --radius 0.5 --depth 0.1";
+    json(at, &format!("deform ball.obj -o one.obj --log log.json {pull}"));
+    json(at, &format!("deform one.obj -o two.obj --log log.json {dent}"));
+    let off = |a: &str, b: &str| {
+        let pairs = vertices(at, a).into_iter().zip(vertices(at, b));
+        pairs.map(|(a, b)| away(a, b)).fold(0.0, f64::max)
+    };
+    let told = json(at, "deform two.obj -o back1.obj --log log.json --undo 1");
+    assert_eq!(told["undone"]["by_shape"], 1, "{told}");
+    assert!(off("back1.obj", "one.obj") < 1e-6, "as kept");
+    let told = json(at, "deform back1.obj -o back2.obj --log log.json --undo 1");
+    assert_eq!(told["undone"]["by_mathematics"], 1, "{told}");
+    let error = told["undone"]["error_rel_bbox"].as_f64().unwrap();
+    assert!(error > 0.0 && error < 1e-5, "{told}");
+    assert!(off("back2.obj", "ball.obj") < 2e-5, "{}", off("back2.obj", "ball.obj"));
+    json(at, "deform back2.obj -o forth.obj --log log.json --redo 2");
+    assert!(off("forth.obj", "two.obj") < 1e-4, "{}", off("forth.obj", "two.obj"));
+    json(at, "deform ball.obj -o again.obj --replay log.json");
+    assert!(off("again.obj", "two.obj") < 1e-6, "{}", off("again.obj", "two.obj"));
+    ok(at, "zoo ball --triangles 8000 -o fine.obj");
+    let told = json(at, "deform fine.obj -o fine2.obj --replay log.json");
+    assert!(told["moved"].as_u64() > Some(500), "{told}");
+    let failed = Command::new(env!("CARGO_BIN_EXE_supple"))
+        .current_dir(at)
+        .args("deform fine.obj -o no.obj --log log.json --undo 1".split(' '))
+        .output()
+        .expect("the binary runs");
+    let errors = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(!failed.status.success() && errors.contains("replay"), "what to do: {errors}");
+}

@@ -99,3 +99,30 @@ fn killed_in_any_way_at_any_moment_the_files_are_the_same() {
     }
     println!("{killed} bakes killed, {late} had ended before");
 }
+
+/// Ctrl-C ends a bake within a quarter of a second, in the middle of whatever it does; the best of three, since others may
+/// have the machine.
+#[test]
+fn an_interrupt_is_heeded_at_once() {
+    let here = tempfile::tempdir().unwrap();
+    let mut best = Duration::MAX;
+    for (i, text) in SCENES.iter().enumerate() {
+        // Long enough to be in the middle of.
+        let text = text.replace("triangles = 3000", "triangles = 30000");
+        let scene = here.path().join(format!("{i}.toml"));
+        let head = "supple = 1\nname = \"take\"\n[time]\nend = 600\nfps = 24\n";
+        fs::write(&scene, format!("{head}{text}")).unwrap();
+        let folder = here.path().join(format!("out{i}"));
+        for _ in 0..3 {
+            let mut child = bake(&folder, &scene).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(700));
+            let start = Instant::now();
+            let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).output();
+            let ended = child.wait().unwrap();
+            assert!(sent.is_ok() && !ended.success(), "it was still at work: {text}");
+            best = best.min(start.elapsed());
+        }
+        assert!(best < Duration::from_millis(250), "{best:?}: {text}");
+        best = Duration::MAX;
+    }
+}

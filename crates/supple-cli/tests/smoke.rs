@@ -143,6 +143,64 @@ fn swirl_of_another_program_ends_where_its_closed_form_does() {
 }
 
 /// Each style on the wake, whose obstacle is known: what it makes has as many vertices as it should.
+/// Whatever is missing of a record, what was written before stays, and the message names file and level.
+#[test]
+fn frames_before_a_level_that_cannot_be_read_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    ok(folder.path(), &["zoo", "gyre", "-o", "gyre.pvd", "--size", "17x9x5", "--levels", "7"]);
+    let args = [
+        "smoke",
+        "gyre.pvd",
+        "--seed",
+        "0.5,0.2,0.5:0.5,0.8,0.5",
+        "--columns",
+        "8",
+        "--rows",
+        "5",
+        "--dt",
+        "0.2",
+        "--frames",
+        "0..50",
+        "-o",
+        "out/a.ply",
+    ];
+    ok(folder.path(), &args);
+    let frames = || {
+        let entries = std::fs::read_dir(folder.path().join("out")).unwrap();
+        let read = |e: std::io::Result<std::fs::DirEntry>| {
+            let path = e.unwrap().path();
+            (path.clone(), std::fs::read(path).unwrap())
+        };
+        entries.map(read).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let whole = frames();
+    assert_eq!(whole.len(), 50);
+    let levels: Vec<PathBuf> = {
+        let found = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path());
+        let mut levels: Vec<_> =
+            found.filter(|p| p.extension().is_some_and(|e| e == "vti")).collect();
+        levels.sort();
+        levels
+    };
+    std::fs::remove_dir_all(folder.path().join("out")).unwrap();
+    std::fs::remove_file(&levels[4]).unwrap();
+    let told = error(folder.path(), &args);
+    let name = levels[4].file_name().unwrap().to_string_lossy().into_owned();
+    assert!(told.contains("played up to frame") && told.contains("level 4"), "{told}");
+    assert!(told.contains(&name), "{told}");
+    let part = frames();
+    assert!(part.len() > 10 && part.len() < 50, "{}", part.len());
+    let places = |bytes: &[u8]| {
+        let path = folder.path().join("one.ply");
+        std::fs::write(&path, bytes).unwrap();
+        mesh(&path).positions
+    };
+    // The first column alone is no surface.
+    for (path, bytes) in part.iter().skip(2) {
+        assert_eq!(places(bytes), places(&whole[path]), "{}", path.display());
+    }
+}
+
 #[test]
 fn every_style_writes_its_surface() {
     let folder = tempfile::tempdir().unwrap();

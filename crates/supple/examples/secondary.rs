@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut player = Player::new(&scene, &Folder::new(Path::new(".")), &mut load, &run)?;
     for i in 0..player.frames() {
         let frame = player.frame(i, &run)?;
-        let moved: u64 = frame.report.secondary.iter().flatten().map(|told| told.moved).sum();
+        let moved: f64 = frame.report.figure(0, "secondary", "moved").sum();
         println!("{:5.2} s: {moved} vertices swing", frame.secs);
     }
     Ok(())

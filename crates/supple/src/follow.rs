@@ -17,14 +17,14 @@
 //! use supple::Run;
 //!
 //! let scene = Scene::parse(r#"
-//!     supple = 1
+//!     supple = 2
 //!     [[asset]]
 //!     zoo = "ball"
 //!     triangles = 80
 //!     [asset.motion]
 //!     kind = "path"
 //!     keys = [{ time = 0, position = [0, 0, 0] }, { time = 0.01, position = [1, 0, 0] }]
-//!     [[asset.modifier]]
+//!     [[asset.world]]
 //!     kind = "follow"
 //! "#, None)?;
 //! let run = Run::default();

@@ -78,6 +78,7 @@ pub struct Place;
 impl Modifier for Place {
     const KIND: &'static str = "place";
     const STAGES: &'static [Stage] = &[Stage::World];
+    const POINTWISE: bool = true;
     type Params = Params;
     type State = Stateless;
 

@@ -5,12 +5,12 @@ mod data;
 use std::path::Path;
 
 use data::test_data;
-use glam::{DVec3, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 use supple::Run;
 use supple::blendshape::contact::{Interaction, Touch, World};
 use supple::blendshape::obstacle::{Obstacle, Pose, Solid};
 use supple::blendshape::rigid::Rigid;
-use supple::blendshape::{History, Hold, Params, Shapes, Solver};
+use supple::blendshape::{History, Hold, Mode, Params, Shapes, Solver};
 use supple::io::{self, ReadOptions};
 use supple::mesh::{TetMesh, volume};
 use supple::player::Player;
@@ -370,4 +370,118 @@ fn files_with_morph_targets_play_and_keep_their_seams() {
         played += 1;
     }
     assert!(played >= 5, "{played} files with morph targets");
+}
+
+/// Half of a rigid motion, as a screw: half the turn about its axis, half the way along it.
+fn half(motion: &Rigid, x: DVec3) -> DVec3 {
+    let (axis, angle) = motion.turn.to_axis_angle();
+    let way = motion.to - motion.from;
+    let along = axis * axis.dot(way);
+    let across = way - along;
+    let hinge = motion.from + 0.5 * across + axis.cross(across) / (2.0 * (0.5 * angle).tan());
+    DQuat::from_axis_angle(axis, 0.5 * angle) * (x - hinge) + hinge + 0.5 * along
+}
+
+/// Targets each half on, by rotations of vertices and along straight lines.
+fn half_by_rotations(
+    (base, triangles): (&[Vec3], &[[u32; 3]]),
+    targets: &[Vec<Vec3>],
+) -> [Vec<Vec3>; 2] {
+    let shapes = Shapes::of_surface(triangles, base, targets.iter().map(Vec::as_slice).collect());
+    let params = Params { mode: Mode::Rotations, hold: Hold::Agreeing, ..Params::default() };
+    let run = Run::default();
+    let solver = Solver::new(&shapes, &params, &run).expect("a network");
+    let weights = vec![0.5; targets.len()];
+    let turned = solver.solve(&weights, &mut History::default(), &run).expect("a blend");
+    let between = |v: usize| base[v] + targets.iter().map(|t| 0.5 * (t[v] - base[v])).sum::<Vec3>();
+    [turned.positions, (0..base.len()).map(between).collect()]
+}
+
+/// Mean distances from half a rigid motion, what else happens to the vertices halved in its frame.
+fn from_half(
+    motion: &Rigid,
+    [base, full]: [&[Vec3]; 2],
+    found: &[Vec<Vec3>; 2],
+    of: &[usize],
+) -> [f64; 2] {
+    let back = motion.inverse();
+    let ideal =
+        |v: usize| half(motion, 0.5 * (base[v].as_dvec3() + back.apply(full[v].as_dvec3())));
+    found.each_ref().map(|x| {
+        of.iter().map(|&v| (x[v].as_dvec3() - ideal(v)).length()).sum::<f64>() / of.len() as f64
+    })
+}
+
+/// The jaw of the zoo's face turns by 20° about its hinge: half on, the chin is near 10° by rotations of vertices.
+#[test]
+fn a_chin_is_nearer_to_half_its_turn_than_along_straight_lines() {
+    let size = supple::zoo::Size { triangles: Some(12_000) };
+    let asset = supple::zoo::build("morph-face", &size, &Run::default()).expect("there is one");
+    let mesh = &asset.meshes[0];
+    let base = &mesh.positions;
+    let target: Vec<Vec3> =
+        base.iter().zip(&mesh.morphs[0].positions).map(|(x, d)| *x + *d).collect();
+    let hinge = DVec3::new(0.0, 0.175, 0.0);
+    let turn = DQuat::from_rotation_x(20.0_f64.to_radians());
+    let motion = Rigid { turn, from: hinge, to: hinge };
+    let is_chin = |v: &usize| base[*v].y < 0.13 && base[*v].z > 0.05;
+    let chin: Vec<usize> = (0..base.len()).filter(is_chin).collect();
+    assert!(chin.len() > 50, "{}", chin.len());
+    let off = |v: &usize| (motion.apply(base[*v].as_dvec3()) - target[*v].as_dvec3()).length();
+    assert!(chin.iter().map(off).fold(0.0, f64::max) < 1e-6, "the chin turns rigidly");
+    let found = half_by_rotations((base, &mesh.triangles), std::slice::from_ref(&target));
+    let [turned, straight] = from_half(&motion, [base, &target], &found, &chin);
+    assert!(turned < 0.75 * straight, "rotations {turned}, straight lines {straight}");
+}
+
+/// On a scanned face the lower teeth, pieces of their own, show how the jaw turns: by 25°, as one.
+#[test]
+fn a_scanned_chin_is_nearer_to_half_the_turn_of_its_teeth() {
+    let Some(folder) = test_data("blendshapes/ict_face") else { return };
+    let (base, triangles) = surface(&folder.join("generic_neutral_mesh.obj"));
+    let [jaw, smile] =
+        ["jawOpen.obj", "mouthSmile_L.obj"].map(|name| surface(&folder.join(name)).0);
+    let diagonal = {
+        let low = base.iter().fold(Vec3::MAX, |a, x| a.min(*x));
+        f64::from(base.iter().fold(Vec3::MIN, |a, x| a.max(*x)).distance(low))
+    };
+    let pieces = pieces(base.len(), &triangles);
+    let moved = |v: &usize| f64::from(base[*v].distance(jaw[*v]));
+    let most = (0..base.len()).map(|v| moved(&v)).fold(0.0, f64::max);
+    let teeth: Vec<usize> =
+        pieces[2..].iter().flatten().copied().filter(|v| moved(v) > 0.3 * most).collect();
+    let motion = Rigid::fit(teeth.iter().map(|&v| (base[v].as_dvec3(), jaw[v].as_dvec3())));
+    let off = |v: &usize| (motion.apply(base[*v].as_dvec3()) - jaw[*v].as_dvec3()).length();
+    assert!(teeth.iter().map(off).fold(0.0, f64::max) < 1e-3 * diagonal, "teeth turn as one");
+    for targets in [vec![jaw.clone()], vec![jaw.clone(), smile]] {
+        let full: Vec<Vec3> = (0..base.len())
+            .map(|v| base[v] + targets.iter().map(|t| t[v] - base[v]).sum::<Vec3>())
+            .collect();
+        let found = half_by_rotations((&base, &triangles), &targets);
+        // The skin, and with the gums, which are the next largest piece.
+        for (of, part) in [(&pieces[..1], 0.6), (&pieces[1..2], 1.0), (&pieces[..2], 0.85)] {
+            let of: Vec<usize> =
+                of.iter().flatten().copied().filter(|v| moved(v) > 0.6 * most).collect();
+            let [turned, straight] = from_half(&motion, [&base, &full], &found, &of);
+            assert!(
+                turned < part * straight,
+                "{} vertices, {} targets: rotations {:.2e}, straight lines {:.2e}",
+                of.len(),
+                targets.len(),
+                turned / diagonal,
+                straight / diagonal
+            );
+        }
+    }
+}
+
+/// The vertices of each piece of a mesh, the largest first.
+fn pieces(vertices: usize, triangles: &[[u32; 3]]) -> Vec<Vec<usize>> {
+    let found = supple::mesh::adjacency::components(vertices, triangles);
+    let mut all = vec![Vec::new(); found.count];
+    for (v, &piece) in found.of_vertex.iter().enumerate().filter(|(_, p)| **p != u32::MAX) {
+        all[piece as usize].push(v);
+    }
+    all.sort_by_key(|piece| std::cmp::Reverse(piece.len()));
+    all
 }

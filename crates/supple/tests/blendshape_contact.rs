@@ -8,7 +8,7 @@ use supple::io::uri::Policy;
 use supple::mesh::measure::Bounds;
 use supple::mesh::{TriMesh, adjacency, volume};
 use supple::player::Player;
-use supple::scene::{Folder, Modifier, Scene};
+use supple::scene::{Folder, Scene};
 
 /// A bar along x that is held at its left end, and a rod along z that a path moves.
 fn scene(friction: f64, keys: &str) -> Scene {
@@ -165,7 +165,7 @@ fn an_anchored_bar_meets_both_ends() {
 #[test]
 fn a_pulled_face_follows_and_goes_back() {
     let (scene, mut player) = shipped("blend-pull.toml");
-    let Modifier::Open(entry) = &scene.assets[0].modifiers[0] else { panic!("one modifier") };
+    let entry = &scene.assets[0].pose[0];
     let text = format!("{entry:?}");
     let (before, pulled) = (positions(&mut player, 17, 0), positions(&mut player, 36, 0));
     let after = positions(&mut player, 47, 0);

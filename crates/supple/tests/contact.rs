@@ -336,7 +336,7 @@ fn two_balls_flatten_each_other() {
     let [left, right] = [&frame.bodies[0].positions, &frame.bodies[1].positions];
     let farthest = left.iter().map(|x| x.x).fold(f32::MIN, f32::max);
     let nearest = right.iter().map(|x| x.x).fold(f32::MAX, f32::min);
-    assert!(farthest <= nearest + 0.02, "one ends at {farthest}, the other begins at {nearest}");
+    assert!(farthest <= nearest + 1e-4, "one ends at {farthest}, the other begins at {nearest}");
     for volume in &frame.report.volume_errors {
         assert!(volume.unwrap().abs() < 5e-3, "{volume:?}");
     }
@@ -357,7 +357,7 @@ fn fingers_give_way_to_the_palm() {
         (self_intersections(&positions, triangles, &run).unwrap().len(), positions)
     };
     let ((with, parted), (without, plain)) = (closed("itself = true"), closed("itself = false"));
-    assert!(with < without, "{with} pairs of triangles cross, {without} without contact");
+    assert!(3 * with < 2 * without, "{with} pairs of triangles cross, {without} without contact");
     let farthest = parted.iter().zip(&plain).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
     assert!(farthest < 0.01, "a fingertip is that thick, {farthest} is moved");
 }
@@ -389,8 +389,8 @@ fn a_body_that_meets_itself_does_not_swell() {
         ));
         let report = player.at(secs, &Run::default()).unwrap().report;
         let contact = report.contacts[0];
-        assert_eq!(contact.moves() || contact.unparted > 0, touches, "{zoo}: {contact:?}");
-        assert!(contact.volume_change.abs() < 0.0101, "{zoo}: {contact:?}");
+        assert_eq!(contact.moves(), touches, "{zoo}: {contact:?}");
+        assert!(contact.volume_change.abs() < 0.005, "{zoo}: {contact:?}");
         let told = report.warnings.iter().any(|w| w.contains("too deep in each other"));
         assert_eq!(told, contact.unparted > 0, "{zoo}: {:?}", report.warnings);
     }

@@ -11,7 +11,7 @@ use supple::io::uri::Policy;
 use supple::mesh::Values;
 use supple::mesh::attribute::COLOR;
 use supple::player::{BodyFrame, Frame, Player};
-use supple::scene::{Folder, Modifier, Scene};
+use supple::scene::{Folder, Scene};
 use supple::smoke::{Opacity, Params, SeedLine, Streak, Surface};
 
 fn folder() -> PathBuf {
@@ -38,8 +38,7 @@ fn coarse(name: &str) -> Scene {
         entry.levels = entry.levels.map(|_| 5);
     }
     for actor in &mut scene.assets {
-        for modifier in &mut actor.modifiers {
-            let Modifier::Open(entry) = modifier else { continue };
+        for entry in actor.modifiers_mut() {
             let few = |key: &str, most: i64| {
                 toml::Value::Integer(entry.params[key].as_integer().unwrap_or(most).min(most))
             };

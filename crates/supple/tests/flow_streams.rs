@@ -27,14 +27,19 @@ fn moment(t: f64, dims: [usize; 3]) -> Dataset {
     Dataset::new(grid, vec![array])
 }
 
-/// Files and their list.
+/// Files and their list, a level each unit of time.
 fn series(folder: &Path, levels: usize) -> PathBuf {
+    series_at(folder, &(0..levels).map(|k| k as f64).collect::<Vec<_>>())
+}
+
+/// Files and their list, a level at each of these times.
+fn series_at(folder: &Path, times: &[f64]) -> PathBuf {
     let mut entries = Vec::new();
-    for k in 0..levels {
+    for (k, &time) in times.iter().enumerate() {
         let name = format!("u.{k}.vti");
-        let dataset = moment(k as f64, DIMS);
+        let dataset = moment(time, DIMS);
         io::save(&folder.join(&name), |out| vtk_xml::write(&dataset, out)).expect("written");
-        entries.push((k as f64, name));
+        entries.push((time, name));
     }
     let path = folder.join("u.pvd");
     io::save(&path, |out| vtp::write_series(&entries, out)).expect("written");
@@ -229,6 +234,124 @@ fn a_series_that_breaks_off_is_played_up_to_there() {
         drop(folder);
         let error = flow.advance([1.5, 5.0], &mut tracers, &Run::default()).unwrap_err();
         assert!(error.to_string().contains("level"), "{error}");
+    }
+}
+
+/// Levels of a series of twenty times the budget, a quarter of a unit of time apart.
+const MANY: usize = 60;
+
+/// A twentieth of the bytes of all of them.
+const TWENTIETH: u64 = (12 * DIMS[0] * DIMS[1] * DIMS[2] * MANY / 20) as u64;
+
+fn many(folder: &Path) -> PathBuf {
+    series_at(folder, &(0..MANY).map(|k| 0.25 * k as f64).collect::<Vec<_>>())
+}
+
+/// Where smoke is up to a time, the series being whole.
+fn whole_up_to(time: f64) -> Vec<Tracer> {
+    let folder = tempfile::tempdir().unwrap();
+    let (reached, none) = play(&open(&many(folder.path()), Some(TWENTIETH), 1), [0.0, time]);
+    assert_eq!(none, None);
+    assert!(reached.iter().all(advect::is_alive));
+    reached
+}
+
+#[test]
+fn twenty_times_the_budget_is_played_up_to_a_last_level_that_is_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    let last = folder.path().join("u.59.vti");
+    let file = std::fs::OpenOptions::new().write(true).open(last).unwrap();
+    file.set_len(100_000).unwrap();
+    let (reached, error) = play(&open(&path, Some(TWENTIETH), 1), [0.0, 15.0]);
+    let error = error.unwrap();
+    assert!(error.contains("level 59") && error.contains("u.59.vti"), "{error}");
+    assert_eq!(reached, whole_up_to(14.5), "the same bits up to there");
+}
+
+#[test]
+fn twenty_times_the_budget_is_played_up_to_a_level_that_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    std::fs::remove_file(folder.path().join("u.33.vti")).unwrap();
+    let (reached, error) = play(&open(&path, Some(TWENTIETH), 1), [0.0, 14.0]);
+    let error = error.unwrap();
+    assert!(error.contains("level 33") && error.contains("u.33.vti"), "{error}");
+    assert_eq!(reached, whole_up_to(8.0), "the same bits up to there");
+}
+
+#[test]
+fn twenty_times_the_budget_is_played_past_two_equal_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    // The file of level 30 has the time of level 29 in the list.
+    let text = std::fs::read_to_string(&path).unwrap();
+    let doubled = text.replace("timestep=\"7.5\"", "timestep=\"7.25\"");
+    assert_ne!(text, doubled);
+    std::fs::write(&path, doubled).unwrap();
+    let options = Options { memory: Some(TWENTIETH), ..Options::default() };
+    let recording = Recording::open(std::slice::from_ref(&path), &options).unwrap();
+    assert_eq!(recording.times().len(), MANY - 1);
+    let said = recording.assumed().join("; ");
+    assert!(said.contains("u.29.vti") && said.contains("one level"), "{said}");
+    let (reached, error) = play(&open(&path, Some(TWENTIETH), 1), [0.0, 14.0]);
+    assert_eq!(error, None);
+    let off = |(a, b): (&Tracer, &Tracer)| (a[0] - b[0]).abs();
+    let worst = reached.iter().zip(&whole_up_to(14.0)).map(off).fold(0.0, f64::max);
+    assert!(worst < 1e-3, "one level of sixty less: {worst}");
+}
+
+#[test]
+fn twenty_times_the_budget_on_a_disk_that_goes_away_is_played_up_to_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = open(&many(folder.path()), Some(TWENTIETH), 1);
+    let (mut tracers, mut gone) = (seeds(), Some(folder));
+    for k in 0..56 {
+        let times = [k, k + 1].map(|k| 0.25 * f64::from(k));
+        let before = tracers.clone();
+        if let Err(error) = flow.advance(times, &mut tracers, &Run::default()) {
+            let why = std::error::Error::source(&error).unwrap().to_string();
+            let level = error.to_string();
+            assert!(level.contains("level 2") && why.contains("u.2"), "{level}: {why}");
+            assert_eq!(before, whole_up_to(times[0]), "the same bits up to there");
+            return;
+        }
+        if k == 20 {
+            drop(gone.take());
+        }
+    }
+    panic!("nobody missed the disk");
+}
+
+/// What is cut off while it plays is found by reading, not by a signal.
+#[test]
+fn a_netcdf_file_cut_off_while_it_plays_names_its_level() {
+    let [nx, ny, nt] = [90_usize, 60, 12];
+    let axis = |n: usize, from: f64, step: f64| (0..n).map(|k| from + step * k as f64).collect();
+    let current = [("units", "m s-1"), ("standard_name", "eastward_sea_water_velocity")];
+    let file = netcdf3::File::default()
+        .dimension("time", 0)
+        .dimension("latitude", ny)
+        .dimension("longitude", nx)
+        .double("time", "time", &[("units", "hours since 2000-01-01")], axis(nt, 0.0, 6.0))
+        .double("latitude", "latitude", &[("units", "degrees_north")], axis(ny, 30.0, 0.05))
+        .double("longitude", "longitude", &[("units", "degrees_east")], axis(nx, -20.0, 0.05))
+        .float("uo", "time latitude longitude", &current, vec![0.1; nx * ny * nt])
+        .float("vo", "time latitude longitude", &current, vec![0.02; nx * ny * nt]);
+    for memory in [None, Some(200_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ocean.nc");
+        file.write(&path);
+        let flow = open(&path, memory, 1);
+        let seed = |k: i32| advect::tracer([-18.0, 31.0 + 0.02 * f64::from(k), 0.0]);
+        let mut tracers: Vec<Tracer> = (0..30).map(seed).collect();
+        flow.advance([0.0, 12.0], &mut tracers, &Run::default()).unwrap();
+        let bytes = path.metadata().unwrap().len();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(bytes / 2).unwrap();
+        let error = flow.advance([12.0, 66.0], &mut tracers, &Run::default()).unwrap_err();
+        let why = std::error::Error::source(&error).unwrap().to_string();
+        let told = format!("{error}: {why}");
+        assert!(told.contains("level ") && told.contains("ocean.nc"), "{memory:?}: {told}");
     }
 }
 

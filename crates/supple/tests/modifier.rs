@@ -207,7 +207,7 @@ fn a_capability_is_one_file_and_one_line() {
 fn the_document_keeps_it() {
     let text = scene("height = 0.5");
     let read = Scene::parse_with(&text, None, &registry()).unwrap();
-    assert_eq!(read.assets[0].modifiers[0].kind(), "wobble");
+    assert_eq!(read.assets[0].world[0].kind, "wobble");
     let again = Scene::parse_with(&read.to_toml(), None, &registry()).unwrap();
     assert_eq!(again, read, "{}", read.to_toml());
     let problem = |text: &str| Scene::parse_with(text, None, &registry()).unwrap_err().to_string();

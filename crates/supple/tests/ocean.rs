@@ -607,3 +607,67 @@ fn oceans_of_the_test_data_keep_smoke_off_the_land() {
     assert!(alive > 50, "{alive} of 60 are at sea");
     assert!(tracers.iter().all(|t| (t[2] + 5.0).abs() < 1e-6), "{tracers:?}");
 }
+
+/// A start and an end, by `scripts/ocean_positions.py`.
+type Drift = ([f64; 2], [f64; 2]);
+
+/// A pair of files as NEMO writes them, 40,000 s.
+const PENINSULA: [Drift; 9] = [
+    ([8000.0, 3000.0], [35067.4995, 10678.5589]),
+    ([8000.0, 7500.0], [43035.0028, 18543.7760]),
+    ([8000.0, 12000.0], [47697.9930, 21933.9336]),
+    ([8000.0, 16500.0], [49871.5682, 24763.0835]),
+    ([8000.0, 21000.0], [50811.8078, 27771.8394]),
+    ([8000.0, 25500.0], [51138.8342, 31034.0187]),
+    ([8000.0, 30000.0], [51156.5848, 34523.8601]),
+    ([8000.0, 34500.0], [51023.4826, 38206.0918]),
+    ([8000.0, 39000.0], [50823.0975, 42046.8672]),
+];
+
+/// A file of ROMS, five metres deep, 36 hours.
+const NORDIC: [Drift; 8] = [
+    ([13.2697, 67.1207], [13.2923479, 67.2314141]),
+    ([13.5419, 67.2248], [13.3180022, 67.3892893]),
+    ([14.0937, 67.4316], [14.0542054, 67.5043955]),
+    ([14.3737, 67.5343], [14.1951027, 67.6795807]),
+    ([13.4074, 67.2776], [13.2011361, 67.4102875]),
+    ([14.2392, 67.5879], [13.7174195, 67.6434324]),
+    ([13.0001, 67.2258], [12.7416360, 67.2064256]),
+    ([14.3869, 67.7442], [14.6382591, 67.8296515]),
+];
+
+#[test]
+fn positions_on_files_of_the_data_are_those_of_another_program() {
+    let Some(folder) = test_data("flow") else { return };
+    let carried = |names: &[&str], drifts: &[Drift], depth: f64, [step, steps]: [u32; 2]| {
+        let paths: Vec<PathBuf> = names.iter().map(|n| folder.join(n)).collect();
+        let recording = Recording::open(&paths, &Options::default());
+        let flow = recorded::flow(recording.unwrap_or_else(|e| panic!("{e}")), false).unwrap();
+        let start = flow.span().map_or(0.0, |span| span[0]);
+        let mut tracers: Vec<Tracer> =
+            drifts.iter().map(|([x, y], _)| advect::tracer([*x, *y, depth])).collect();
+        for k in 0..steps {
+            let times = [k, k + 1].map(|k| start + f64::from(k * step));
+            flow.advance(times, &mut tracers, &Run::default()).unwrap();
+        }
+        assert!(tracers.iter().all(advect::is_alive), "{tracers:?}");
+        tracers
+    };
+    let worst = |tracers: &[Tracer], drifts: &[Drift], cell: [f64; 2]| {
+        let off = |(tracer, (_, end)): (&Tracer, &Drift)| {
+            f64::hypot((tracer[0] - end[0]) / cell[0], (tracer[1] - end[1]) / cell[1])
+        };
+        tracers.iter().zip(drifts).map(off).fold(0.0, f64::max)
+    };
+    let pair = ["peninsula/peninsulaU.nc", "peninsula/peninsulaV.nc"];
+    let found = carried(&pair, &PENINSULA, 0.0, [100, 400]);
+    let off = worst(&found, &PENINSULA, [989.9, 979.6]);
+    assert!(off < 1e-3, "NEMO: {off:.2e} cells");
+    let file = ["opendrift_nordic_roms/Nordic_subset.nc"];
+    let found = carried(&file, &NORDIC, -5.0, [1800, 72]);
+    // Cells of 4 km.
+    let degree = RADIUS.to_radians();
+    let off =
+        worst(&found, &NORDIC, [4000.0 / (degree * 67.4_f64.to_radians().cos()), 4000.0 / degree]);
+    assert!(off < 1e-3, "ROMS: {off:.2e} cells");
+}

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use glam::{DVec3, Vec3};
 use stage::{SCENE, player, scene};
 use supple::Run;
+use supple::modifier::AnyState;
 use supple::player::FrameError;
 use supple::player::{Frame, Player, State};
 use supple::run::Cancelled;
-use supple::scene::modifier::Memory;
 use supple::spring::{Mass, Spring};
 
 fn bits(frame: &Frame) -> Vec<u32> {
@@ -205,12 +205,12 @@ fn what_goes_non_finite_is_frozen_and_named() {
     let mut state = player.snapshot();
     let mut memory = serde_json::to_value(&state.bodies[1].slots[0].memory).unwrap();
     // A mass: position, velocity, anchor.
-    let bytes = memory["Open"].as_array_mut().unwrap();
+    let bytes = memory.as_array_mut().unwrap();
     assert_eq!(bytes.len(), 9 * size_of::<f64>(), "three vectors");
     for (byte, huge) in bytes[24..32].iter_mut().zip(1.7e308_f64.to_le_bytes()) {
         *byte = huge.into();
     }
-    let memory: Memory = serde_json::from_value(memory).unwrap();
+    let memory: AnyState = serde_json::from_value(memory).unwrap();
     state.bodies[1].slots[0].memory = memory;
     player.restore(&state).unwrap();
     for i in 1..4 {

@@ -13,9 +13,19 @@ use supple::mesh::{TriMesh, adjacency, intersect, refine};
 use supple::sculpt::{self, Bend, Op, Twist};
 
 /// Closed ones, small ones first: with several handles, and with intersections of their own.
-const CLOSED: [&str; 3] = ["meshes/spot.obj", "meshes/cow.obj", "meshes/fertility.off"];
+const CLOSED: [&str; 9] = [
+    "meshes/spot.obj",
+    "meshes/cow.obj",
+    "meshes/fertility.off",
+    "meshes/goathead.obj",
+    "meshes/bunny_closed_3k.obj",
+    "meshes/penguin.obj",
+    "meshes/koala_low_resolution.obj",
+    "meshes/liver_surface_sofa.vtk",
+    "meshes/max-planck_decimated.obj",
+];
 /// With borders, and no manifold.
-const OPEN: [&str; 2] = ["meshes/teapot.obj", "meshes/suzanne.obj"];
+const OPEN: [&str; 3] = ["meshes/teapot.obj", "meshes/suzanne.obj", "meshes/lion.off"];
 
 fn read(file: &str) -> Option<TriMesh> {
     let loaded =

@@ -5,8 +5,7 @@ use std::fs;
 use supple::io::uri::Policy;
 use supple::rig::{Channel, Clip, Interpolation, Node, Skin, Skinning, Track as Keys};
 use supple::scene::{
-    ClipChoice, Ease, Folder, Format, Modifier, Motion, Problem, Repeat, Scene, SceneError, Source,
-    Value,
+    ClipChoice, Ease, Folder, Format, Motion, Problem, Repeat, Scene, SceneError, Source, Value,
 };
 use supple::{Asset, Run, TriMesh, place, scene};
 
@@ -95,9 +94,9 @@ fn everything_in_the_document_is_read() {
     assert_eq!(keyframes.skinning, Skinning::DualQuaternion);
     assert_eq!((keyframes.speed, keyframes.start), (0.5, 0.5));
     assert_eq!(keyframes.repeat, Repeat::PingPong);
-    let kinds: Vec<_> = fox.modifiers.iter().map(Modifier::kind).collect();
-    assert_eq!(kinds, ["place", "morph", "follow"], "in order");
-    let Modifier::Open(place) = &fox.modifiers[0] else { panic!("{:?}", fox.modifiers) };
+    let kinds: Vec<_> = fox.modifiers().map(|(_, m)| m.kind.as_str()).collect();
+    assert_eq!(kinds, ["morph", "place", "follow"], "in the order of effect");
+    let place = &fox.world[0];
     let place: place::Params = place.params.clone().try_into().unwrap();
     assert_eq!(place.translate[1], Value::Track("lift".to_owned()));
     assert_eq!(place.scale, Value::numbers([0.5; 3]));
@@ -184,7 +183,7 @@ fn broken_documents_are_refused_with_a_place() {
     for (text, line) in [
         ("supple = 1\nname = \n", 2),
         ("supple = 1\n[[asset]]\n", 2),
-        ("supple = 2\n", 1),
+        ("supple = 3\n", 1),
         ("", 1),
         ("supple = 1\n[track]\nx = 3\n", 3),
         ("supple = 1\n[track.x]\nkeys = []\n", 3),
@@ -285,8 +284,8 @@ fn the_starter_works_without_its_comment_signs() {
     let all: Vec<_> =
         lines.filter(|l| !comment(l)).map(|l| l.strip_prefix("# ").unwrap_or(l)).collect();
     let scene = parse(&all.join("\n")).unwrap_or_else(|p| panic!("{p}\n{}", all.join("\n")));
-    let kinds: Vec<_> = scene.assets[0].modifiers.iter().map(Modifier::kind).collect();
-    assert_eq!(kinds, ["follow", "blendshape"]);
+    let kinds: Vec<_> = scene.assets[0].modifiers().map(|(_, m)| m.kind.as_str()).collect();
+    assert_eq!(kinds, ["blendshape", "follow"], "in the order of effect");
 }
 
 /// Repeatable numbers below `n`.

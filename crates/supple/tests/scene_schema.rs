@@ -229,9 +229,16 @@ fn the_schema_is_a_schema() {
     let schema = schema();
     check_schema("#", &schema);
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-    let modifiers = &schema["properties"]["asset"]["items"]["properties"]["modifier"]["items"];
-    let kinds: Vec<_> = modifiers["oneOf"].as_array().unwrap().iter().collect();
-    for kind in ["place", "morph", "follow", "sculpt", "secondary", "skinning"] {
+    let asset = &schema["properties"]["asset"]["items"]["properties"];
+    let stages = [
+        ("rest", &["sculpt"][..]),
+        ("pose", &["morph", "blendshape", "skinning"]),
+        ("world", &["place", "follow", "sculpt", "secondary", "procdef", "smoke"]),
+    ];
+    for (list, kind) in
+        stages.iter().flat_map(|(list, kinds)| kinds.iter().map(move |k| (list, *k)))
+    {
+        let kinds: Vec<_> = asset[*list]["items"]["oneOf"].as_array().unwrap().iter().collect();
         let is_it = |part: &&&Value| part["properties"]["kind"]["const"] == kind;
         let part = kinds.iter().find(is_it).unwrap_or_else(|| panic!("{kind} is missing"));
         let keys = part["properties"].as_object().unwrap();
@@ -261,19 +268,19 @@ fn every_scene_keeps_to_the_schema() {
 #[test]
 fn what_the_reader_refuses_the_schema_refuses() {
     let schema = schema();
-    let scene = "supple = 1\n[[asset]]\nzoo = \"ball\"\n";
+    let scene = "supple = 2\n[[asset]]\nzoo = \"ball\"\n";
     for wrong in [
         "suple = 1",
-        "supple = 1\n[time]\nfps = 0",
-        "supple = 1\n[[asset]]\nname = \"nothing\"",
+        "supple = 2\n[time]\nfps = 0",
+        "supple = 2\n[[asset]]\nname = \"nothing\"",
         &format!("{scene}colour = 3"),
         &format!("{scene}[asset.motion]\nkind = \"fly\""),
-        &format!("{scene}[[asset.modifier]]\nkind = \"folow\""),
-        &format!("{scene}[[asset.modifier]]\nkind = \"follow\"\ndamping = -1"),
-        &format!("{scene}[[asset.modifier]]\nkind = \"follow\"\ngravity = [0, 1]"),
-        "supple = 1\n[[collider]]\nkind = \"sphere\"",
-        "supple = 1\n[[collider]]\nkind = \"sphere\"\nradius = 1\nlength = 2",
-        "supple = 1\n[camera]\neye = [0, 0, 1]",
+        &format!("{scene}[[asset.world]]\nkind = \"folow\""),
+        &format!("{scene}[[asset.world]]\nkind = \"follow\"\ndamping = -1"),
+        &format!("{scene}[[asset.world]]\nkind = \"follow\"\ngravity = [0, 1]"),
+        "supple = 2\n[[collider]]\nkind = \"sphere\"",
+        "supple = 2\n[[collider]]\nkind = \"sphere\"\nradius = 1\nlength = 2",
+        "supple = 2\n[camera]\neye = [0, 0, 1]",
     ] {
         assert!(Scene::parse(wrong, None).is_err(), "the reader takes\n{wrong}");
         let judged = judge(&json(wrong), &schema, &mut Vec::new());

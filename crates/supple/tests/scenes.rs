@@ -7,7 +7,8 @@ use supple::Run;
 use supple::io::uri::Policy;
 use supple::mesh::intersect::self_intersections;
 use supple::player::{Frame, Player};
-use supple::scene::{Folder, Modifier, Scene, Source};
+use supple::scene::{Folder, Scene, Source};
+use supple::sculpt::modifier::Params;
 
 /// Models of the scenes have at most so many triangles here.
 const MOST_TRIANGLES: u32 = 10_000;
@@ -60,9 +61,11 @@ fn crossings(positions: &[Vec3], triangles: &[[u32; 3]]) -> usize {
 /// Whether the volume is restored exactly, for a scene whose modifiers are all `sculpt`.
 fn sculpted(scene: &Scene) -> Option<bool> {
     let mut exact = None;
-    for modifier in scene.assets.iter().flat_map(|a| &a.modifiers) {
-        let Modifier::Sculpt(params) = modifier else { return None };
-        exact = Some(params.exact_volume);
+    for (_, modifier) in scene.assets.iter().flat_map(|a| a.modifiers()) {
+        if modifier.kind != "sculpt" {
+            return None;
+        }
+        exact = Some(modifier.read::<Params>().expect("edits").exact_volume);
     }
     exact
 }
@@ -138,7 +141,11 @@ fn skinned_scenes_keep_volume_and_do_not_fold() {
     for name in ["three-bone-bar.toml", "muscle-arm.toml", "twisted-shoulder.toml"] {
         let scene = load(name);
         let mut plain = scene.clone();
-        plain.assets.iter_mut().for_each(|a| a.modifiers.clear());
+        for actor in &mut plain.assets {
+            for list in [&mut actor.rest, &mut actor.pose, &mut actor.world] {
+                list.clear();
+            }
+        }
         let (mut kept, mut plain) = (play(&scene), play(&plain));
         // Clips go there and back: the middle is the strongest pose.
         let strongest = kept.frames() / 2;

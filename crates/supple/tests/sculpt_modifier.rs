@@ -6,7 +6,8 @@ use glam::Vec3;
 use sculpt_shapes::{Shape, bar, sphere};
 use supple::Run;
 use supple::player::{Player, PlayerError};
-use supple::scene::{Folder, Modifier, Problem, Scene};
+use supple::scene::{Entry, Folder, Problem, Scene};
+use supple::sculpt::modifier::Params;
 use supple::sculpt::{
     self, Bend, Boundary, Curve, Extent, Guide, Handle, Knob, Move, Op, Paint, Points, Side, Stamp,
     Tool, ToolShape, Twist, partial,
@@ -157,9 +158,9 @@ fn a_tool_that_is_cut_short_is_on_its_way_by_length() {
 #[test]
 fn a_document_holds_every_edit() {
     let mut whole = scene(&document("kind = \"twist\""));
-    let Modifier::Sculpt(params) = &mut whole.assets[0].modifiers[0] else { panic!("sculpt") };
-    params.ops = ops();
-    params.exact_volume = true;
+    let sculpt = &mut whole.assets[0].world[0];
+    let params = Params { ops: ops(), exact_volume: true, ..sculpt.read().unwrap() };
+    *sculpt = Entry::of("sculpt", &params);
     let text = whole.to_toml();
     assert_eq!(scene(&text), whole, "{text}");
 }

@@ -10,7 +10,8 @@ use supple::io::uri::Policy;
 use supple::io::{self, ReadOptions};
 use supple::mesh::intersect::self_intersections;
 use supple::player::{Frame, Player};
-use supple::scene::{self, Folder, Modifier, Scene, Source};
+use supple::scene::{self, Entry, Folder, Motion, Scene, Source};
+use supple::secondary::modifier::Params;
 use supple::{Asset, Run, zoo};
 
 fn folder() -> PathBuf {
@@ -40,7 +41,7 @@ fn frame(player: &mut Player, i: u32) -> Frame {
 fn bare(scene: &Scene) -> Scene {
     let mut bare = scene.clone();
     for actor in &mut bare.assets {
-        actor.modifiers.retain(|m| !matches!(m, Modifier::Secondary(_)));
+        actor.world.retain(|m| m.kind != "secondary");
     }
     bare
 }
@@ -109,6 +110,26 @@ fn the_flesh_moves_and_comes_to_rest() {
     }
 }
 
+/// The cow stands still and only its head is pulled: primary deformation excites flesh (000, section 6.2).
+#[test]
+fn pulling_the_head_excites_flesh() {
+    let mut scene = load("cow-flesh.toml", 2000);
+    scene.assets[0].motion = Motion::Still;
+    let (mut with, mut without) = (open(&scene), open(&bare(&scene)));
+    let moved = |i: u32, with: &mut Player, without: &mut Player| {
+        farthest(&frame(with, i).bodies[0].positions, &frame(without, i).bodies[0].positions)
+    };
+    assert!(moved(0, &mut with, &mut without) < 1e-6, "at rest before");
+    let most = (4..40).map(|i| moved(i, &mut with, &mut without)).fold(0.0, f32::max);
+    assert!(most > 0.02, "the pull is felt: {most}");
+    // Nothing pulls at the tail.
+    let tail = |player: &mut Player| {
+        let frame = frame(player, 20);
+        frame.bodies[0].positions.iter().copied().filter(|x| x.z < -0.9).collect::<Vec<_>>()
+    };
+    assert_eq!(farthest(&tail(&mut with), &tail(&mut without)), 0.0);
+}
+
 /// Pulled to the extreme by four hands and let go.
 #[test]
 fn a_head_pulled_to_the_extreme_keeps_its_volume_and_returns() {
@@ -133,10 +154,10 @@ fn a_head_pulled_to_the_extreme_keeps_its_volume_and_returns() {
 fn far_bodies_have_less_flesh() {
     let mut player = open(&load("detail.toml", 1500));
     let report = frame(&mut player, 9).report;
-    let culled: Vec<u32> = report.secondary.iter().map(|s| s[0].culled).collect();
-    assert_eq!(culled[0], 0, "near: all eight");
-    assert!(culled[1] > 0 && culled[1] < 8, "middle: some, {culled:?}");
-    assert_eq!(culled[2], 8, "far: none");
+    let culled: Vec<f64> = (0..3).flat_map(|i| report.figure(i, "secondary", "culled")).collect();
+    assert_eq!(culled[0], 0.0, "near: all eight");
+    assert!(culled[1] > 0.0 && culled[1] < 8.0, "middle: some, {culled:?}");
+    assert_eq!(culled[2], 8.0, "far: none");
 }
 
 #[test]
@@ -145,12 +166,12 @@ fn the_exact_correction_restores_the_volume() {
     let change = |scene: &Scene| {
         let report = frame(&mut open(scene), 20).report;
         assert!(report.warnings.is_empty(), "{:?}", report.warnings);
-        report.secondary[0][0].volume_change.unwrap().abs()
+        report.figure(0, "secondary", "volume change").next().unwrap().abs()
     };
     let plain = change(&scene);
-    if let Some(Modifier::Secondary(params)) = scene.assets[0].modifiers.last_mut() {
-        params.exact_volume = true;
-    }
+    let flesh = scene.assets[0].world.last_mut().unwrap();
+    let params = Params { exact_volume: true, ..flesh.read().unwrap() };
+    *flesh = Entry::of("secondary", &params);
     let exact = change(&scene);
     assert!(exact < 1e-6 && plain > exact, "{plain} became {exact}");
 }
@@ -172,7 +193,7 @@ fn a_crowd_plays() {
     let here = Folder::new(".".as_ref());
     let mut player = Player::new(&scene, &here, &mut from_memory, &Run::default()).unwrap();
     let report = frame(&mut player, 9).report;
-    let culled: Vec<u32> = report.secondary.iter().map(|s| s[0].culled).collect();
+    let culled: Vec<f64> = (0..30).flat_map(|i| report.figure(i, "secondary", "culled")).collect();
     assert!(culled[0] < culled[29], "{culled:?}");
 }
 

@@ -43,6 +43,7 @@ fn assert_never_worse(measured: &Measured, name: &str) {
     assert_eq!(measured.pairs, 0, "{name}: pairs that plain skinning does not have");
     assert!(measured.told_stretch <= 1.25, "{name}: {measured:?}");
     assert_eq!(measured.turned, 0, "{name}: triangles turned round");
+    assert!(measured.untold < 1e-4, "{name}: {measured:?}");
     if !TWISTED.contains(&name) {
         assert!(measured.stretch <= 1.25, "{name}: {measured:?}");
     }

@@ -18,7 +18,7 @@ use supple::mesh::{TriMesh, adjacency, volume};
 use supple::modifier::{Source, Track, Value};
 use supple::player::Player;
 use supple::run::Cancelled;
-use supple::scene::{Entry, Folder, Modifier, Scene, Time};
+use supple::scene::{Entry, Folder, Scene, Time};
 use supple::{Asset, Run, zoo};
 
 use super::{Bench, Row};
@@ -143,7 +143,7 @@ impl Pair {
         scene.time = Time { start: 0.0, end, fps: f64::from(RATE) };
         let keys = vec![[0.0, 0.0], [end, 1.0]];
         scene.tracks.insert("weight".to_owned(), Track { keys, ..Track::default() });
-        scene.assets[0].modifiers = vec![Modifier::Open(Entry::of("blendshape", &params))];
+        scene.assets[0].pose = vec![Entry::of("blendshape", &params)];
         let target = TriMesh::new(self.target.clone(), self.mesh.triangles.clone());
         let mut load = |source: &Source| {
             let is_target = matches!(source, Source::File { file } if file == "target");

@@ -5,9 +5,11 @@ use std::time::Instant;
 use anyhow::Context as _;
 use supple::Run;
 use supple::mesh::measure::Bounds;
+use supple::modifier::Modifier as _;
 use supple::player::{Player, Report};
 use supple::rig::Skinning;
 use supple::scene::{Folder, Scene};
+use supple::secondary::modifier::Secondary;
 
 use super::secondary::{STRETCH, soften};
 use super::{Bench, Row, median_ms};
@@ -85,10 +87,13 @@ impl Went {
         for error in report.volume_errors.iter().flatten() {
             self.worst_volume = self.worst_volume.max(error.abs());
         }
-        for sets in report.secondary.iter().flatten() {
-            self.set_steps = self.set_steps.max(sets.steps);
-            self.stretch += sets.mean_stretch;
-            self.moved += sets.moved;
+        for figure in report.figures.iter().filter(|f| f.kind == Secondary::KIND) {
+            match figure.name.as_ref() {
+                "steps" => self.set_steps = self.set_steps.max(figure.value as u32),
+                "stretch" => self.stretch += figure.value,
+                "moved" => self.moved += figure.value as u64,
+                _ => {}
+            }
         }
     }
 }

@@ -193,8 +193,17 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 /// Median time of `work` in milliseconds, over enough repeats to trust it.
 pub(crate) fn median_ms<R>(
     shell: &Shell,
-    mut work: impl FnMut() -> anyhow::Result<R>,
+    work: impl FnMut() -> anyhow::Result<R>,
 ) -> anyhow::Result<f64> {
+    let times = sorted_ms(shell, work)?;
+    Ok(times[times.len() / 2])
+}
+
+/// Times of several runs of some work, the least first.
+pub(crate) fn sorted_ms<R>(
+    shell: &Shell,
+    mut work: impl FnMut() -> anyhow::Result<R>,
+) -> anyhow::Result<Vec<f64>> {
     let started = Instant::now();
     let mut times = Vec::with_capacity(REPEATS);
     let repeats = if ONCE.load(Ordering::Relaxed) { 1 } else { REPEATS };
@@ -208,7 +217,7 @@ pub(crate) fn median_ms<R>(
         drop(std::hint::black_box(result));
     }
     times.sort_by(f64::total_cmp);
-    Ok(times[times.len() / 2])
+    Ok(times)
 }
 
 /// Not inlined, so that valgrind can count what happens inside it and nothing else.

@@ -66,8 +66,8 @@ fn scene(row: &Bodies) -> anyhow::Result<Scene> {
     let water = if row.body == "jellyfish" { "water = {}\n" } else { "" };
     let wave = Chart::wave(1.3, 1.0).primary;
     let text = format!(
-        "supple = 1\n[time]\nend = \"1000 s\"\nfps = 24\n[[asset]]\nname = \"body\"\nempty = true\n\
-         [[asset.modifier]]\nkind = \"procdef\"\ntets = {{ zoo = \"{}\", nodes = {} }}\n\
+        "supple = 2\n[time]\nend = \"1000 s\"\nfps = 24\n[[asset]]\nname = \"body\"\nempty = true\n\
+         [[asset.world]]\nkind = \"procdef\"\ntets = {{ zoo = \"{}\", nodes = {} }}\n\
          passes = {passes}\n{water}charts = [{{ name = \"wave\", primary = {wave:?} }}]\n",
         row.body, row.vertices,
     );

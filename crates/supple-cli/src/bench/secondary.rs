@@ -13,9 +13,11 @@ use supple::mesh::intersect::self_intersections;
 use supple::mesh::measure::Bounds;
 use supple::mesh::shading::{Buffers, Shading};
 use supple::mesh::volume::volume;
+use supple::modifier::Modifier as _;
 use supple::player::Player;
 use supple::rig::{Body, Clip, Node, Palette, Skin, Skinning};
-use supple::scene::{Folder, Modifier, Scene};
+use supple::scene::{Entry, Folder, Scene};
+use supple::secondary::modifier::{self, Secondary};
 use supple::secondary::{Flesh, Frame, Params, Segments, Set, State, Step, Wishes, place};
 use supple::{Asset, Run, zoo};
 
@@ -415,11 +417,7 @@ fn herd(count: u32) -> anyhow::Result<Scene> {
     let here = Folder::new(".".as_ref());
     let mut scene = Scene::parse(text, Some(&here)).context("the scene of the rows is in order")?;
     let mut model = scene.assets[0].clone();
-    for modifier in &mut model.modifiers {
-        if let Modifier::Secondary(params) = modifier {
-            params.flesh.detail = 0.008;
-        }
-    }
+    change(&mut model.world, |params| params.flesh.detail = 0.008);
     scene.assets.clear();
     for k in 0..count {
         let mut actor = model.clone();
@@ -432,11 +430,21 @@ fn herd(count: u32) -> anyhow::Result<Scene> {
 
 /// Makes all springs of a scene so many times as stiff.
 pub(super) fn soften(scene: &mut Scene, factor: f64) {
-    for modifier in scene.assets.iter_mut().flat_map(|a| &mut a.modifiers) {
-        if let Modifier::Secondary(params) = modifier {
+    for actor in &mut scene.assets {
+        change(&mut actor.world, |params| {
             let flesh = &mut params.flesh;
             let stiffness = flesh.stiffness.unwrap_or_else(|| flesh.preset.stiffness());
             flesh.stiffness = Some(factor * stiffness);
+        });
+    }
+}
+
+/// Changes the parameters of all flesh among modifiers.
+fn change(modifiers: &mut [Entry], change: impl Fn(&mut modifier::Params)) {
+    for entry in modifiers.iter_mut().filter(|entry| entry.kind == Secondary::KIND) {
+        if let Ok(mut params) = entry.read::<modifier::Params>() {
+            change(&mut params);
+            *entry = Entry::of(Secondary::KIND, &params);
         }
     }
 }
@@ -447,10 +455,14 @@ fn graze(scene: &Scene, cow: &Asset, frames: u32, run: &Run<'_>) -> anyhow::Resu
     let (mut herd, mut acting) = (Herd::default(), 0.0);
     let started = Instant::now();
     for k in 0..frames {
-        for report in player.frame(k, run)?.report.secondary.iter().flatten() {
-            herd.faded += f64::from(report.culled);
-            herd.stretch += 8.0 * report.mean_stretch;
-            acting += 8.0 - f64::from(report.culled);
+        let report = player.frame(k, run)?.report;
+        for cow in 0..scene.assets.len() {
+            let told = |name| report.figure(cow, Secondary::KIND, name);
+            for (culled, stretch) in told("culled").zip(told("stretch")) {
+                herd.faded += culled;
+                herd.stretch += 8.0 * stretch;
+                acting += 8.0 - culled;
+            }
         }
     }
     herd.fps = f64::from(frames) / started.elapsed().as_secs_f64();

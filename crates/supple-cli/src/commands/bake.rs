@@ -62,7 +62,9 @@ struct Told<'a> {
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let policy = shell.policy();
-    let scene = Scene::load(&args.scene, policy)?;
+    let mut notes = Vec::new();
+    let scene = Scene::load_noting(&args.scene, policy, &mut notes)?;
+    shell.warn("scene", &notes);
     let folder = Folder::of(&args.scene, policy);
     let options = bake::Options {
         frames: args.frames.clone(),

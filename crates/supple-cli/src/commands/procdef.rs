@@ -119,6 +119,10 @@ fn learn(args: &Learn, shell: &Shell) -> anyhow::Result<ExitCode> {
         100.0 * learned.stretching,
         learned.held.len(),
     ));
+    if learned.explained < 0.0 {
+        let what = "what was learned moves the body otherwise than the sequence does: is it a motion of this very body?";
+        shell.warn("learn", &[what]);
+    }
     shell.say(format!("{} and {} written", args.output.display(), tets_file.display()));
     if shell.options().json {
         shell.print_json(&serde_json::json!({
@@ -214,7 +218,7 @@ fn clip(args: &Learn, file: &Path, shell: &Shell) -> anyhow::Result<Motion> {
         (serde_json::to_string(&name)?, serde_json::to_string(&clip.name)?);
     let scene = Scene::parse(
         &format!(
-            "supple = 1\n[time]\nframes = {frames}\nfps = {fps:?}\n[[asset]]\nfile = {file_name}\n\
+            "supple = 2\n[time]\nframes = {frames}\nfps = {fps:?}\n[[asset]]\nfile = {file_name}\n\
              [asset.motion]\nkind = \"keyframes\"\nclip = {clip_name}\n",
             fps = args.fps,
         ),

@@ -22,7 +22,7 @@
 //! use supple::player::Player;
 //! use supple::scene::{Folder, Format, Scene};
 //!
-//! let scene = Scene::parse("supple = 1\n[[asset]]\nzoo = \"dot\"\n[output]\nformats = [\"obj\"]", None)?;
+//! let scene = Scene::parse("supple = 2\n[[asset]]\nzoo = \"dot\"\n[output]\nformats = [\"obj\"]", None)?;
 //! let mut load = |_: &_| Ok(Asset::from_mesh(TriMesh::new(vec![glam::Vec3::X], vec![])));
 //! let run = Run::default();
 //! let mut player = Player::new(&scene, &Folder::new(".".as_ref()), &mut load, &run)?;

@@ -8,7 +8,9 @@ use super::Folds;
 use crate::contact::flesh;
 use crate::modifier::Figure;
 use crate::player::Report;
-use crate::secondary;
+
+/// The kind whose figures have keys of their own.
+const FLESH: &str = "secondary";
 
 /// One body over a take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -18,7 +20,8 @@ pub struct Summary {
     /// The volume error of the frame where it is largest, as a share of the volume at rest; `None` for
     /// what has no volume.
     pub volume_error: Option<f64>,
-    /// What its `secondary` modifiers did, if it has any.
+    /// What its `secondary` modifiers did, if it has any: their figures under the keys they had before there were
+    /// figures.
     pub flesh: Option<Flesh>,
     /// What was done about contacts, if there were any.
     pub contact: Option<Contact>,
@@ -68,9 +71,6 @@ impl Summary {
         if let Some(error) = report.volume_errors.get(i).copied().flatten() {
             self.volume_error = Some(larger(self.volume_error.unwrap_or(0.0), error));
         }
-        for flesh in report.secondary.get(i).into_iter().flatten() {
-            self.flesh.get_or_insert_default().add(flesh);
-        }
         if let Some(contact) = report.contacts.get(i).filter(|c| c.contacts > 0) {
             self.contact.get_or_insert_default().add(contact);
         }
@@ -81,16 +81,26 @@ impl Summary {
                 None => self.figures.push(figure.clone()),
             }
         }
+        self.flesh = Flesh::of(&self.figures);
     }
 }
 
 impl Flesh {
-    fn add(&mut self, frame: &secondary::Report) {
-        self.stretch = self.stretch.max(frame.mean_stretch);
-        self.most_stretch = self.most_stretch.max(frame.most_stretch);
-        self.moved = self.moved.max(frame.moved);
-        self.steps = self.steps.max(frame.steps);
-        self.cut_frames += u32::from(!frame.clamped.is_empty());
+    /// What of the figures is about flesh.
+    fn of(figures: &[Figure]) -> Option<Self> {
+        let mut flesh = None;
+        for Figure { name, value, .. } in figures.iter().filter(|f| f.kind == FLESH) {
+            let flesh: &mut Self = flesh.get_or_insert_default();
+            match name.as_ref() {
+                "stretch" => flesh.stretch = flesh.stretch.max(*value),
+                "most stretch" => flesh.most_stretch = flesh.most_stretch.max(*value),
+                "moved" => flesh.moved = flesh.moved.max(*value as u64),
+                "steps" => flesh.steps = flesh.steps.max(*value as u32),
+                "cut short" => flesh.cut_frames += *value as u32,
+                _ => {}
+            }
+        }
+        flesh
     }
 }
 
@@ -114,7 +124,7 @@ impl fmt::Display for Summary {
         let volume = self.volume_error.map(|e| format!("volume error {}", percent(e)));
         let flesh = self.flesh.as_ref().map(ToString::to_string);
         let contact = self.contact.as_ref().map(ToString::to_string);
-        let told = self.figures.iter().map(|f| Some(f.to_string()));
+        let told = self.figures.iter().filter(|f| f.kind != FLESH).map(|f| Some(f.to_string()));
         let folds = self.folds.as_ref().map(ToString::to_string);
         let parts: Vec<_> =
             [volume, flesh, contact, folds].into_iter().chain(told).flatten().collect();
@@ -165,14 +175,25 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::modifier::Fold;
 
     fn frame(error: f64, stretch: f64, contacts: u32) -> Report {
-        let clamped = if stretch > 1.0 { vec!["belly".to_owned()] } else { Vec::new() };
-        let flesh = secondary::Report { mean_stretch: stretch, clamped, ..Default::default() };
+        let figure = |name: &'static str, fold, value| Figure {
+            body: 1,
+            modifier: 1,
+            kind: FLESH.into(),
+            name: name.into(),
+            unit: "".into(),
+            fold,
+            value,
+        };
+        let cut = f64::from(u8::from(stretch > 1.0));
+        let figures =
+            vec![figure("stretch", Fold::Largest, stretch), figure("cut short", Fold::Sum, cut)];
         let touch = flesh::Report { contacts, deepest: 0.1, ..Default::default() };
         Report {
             volume_errors: vec![None, Some(error)],
-            secondary: vec![Vec::new(), vec![flesh]],
+            figures,
             contacts: vec![flesh::Report::default(), touch],
             ..Report::default()
         }

@@ -98,7 +98,8 @@ pub enum Mode {
     /// The equilibrium of the springs: right where shapes bend or turn.
     #[default]
     Springs,
-    /// Interpolated rotations of each vertex, by one solve: the springs' predictor, and nearer to a linear blend.
+    /// Interpolated rotations of each vertex, by one solve: the springs' predictor without their lengths, and nearer to a
+    /// linear blend.
     Rotations,
 }
 
@@ -315,6 +316,14 @@ pub enum Error {
     WeightNotFinite {
         /// Which, counted from zero.
         weight: usize,
+    },
+    /// A weight that no artist means.
+    #[error("a weight of {weight} is beyond {most}: full weight is 1")]
+    WeightTooLarge {
+        /// The weight.
+        weight: f64,
+        /// The largest there may be, on either side.
+        most: f64,
     },
     /// Weights with the base counted do not sum to one.
     #[error(

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::mesh::Shape;
 use crate::modifier::{
-    Fold, Halt, Inputs, Modifier, Moment, Nature, Need, Report, Source, Stage, TICKS_PER_SECOND,
-    Value,
+    Fold, Halt, Inputs, Modifier, Moment, Nature, Need, OnItsWay, Report, Source, Stage,
+    TICKS_PER_SECOND, Value,
 };
 
 /// How a body is blended.
@@ -342,6 +342,22 @@ fn loaded(params: &Params, from: &Inputs<'_>) -> Result<Vec<Vec<Vec3>>, String> 
     Ok(targets)
 }
 
+impl Blendshape {
+    /// What a linear blend did already, by the weights that the pose has: one weight for each target of the body's own.
+    fn done(&self, now: &Moment<'_>) -> Vec<f32> {
+        let done = |of: &Vec<usize>| {
+            of.first().and_then(|&m| now.morph_weights.get(m)).copied().unwrap_or(0.0)
+        };
+        self.own.iter().map(|(of, _)| done(of)).collect()
+    }
+
+    /// How far a blend takes a vertex beyond what is `done`.
+    fn beyond(&self, done: &[f32], found: &State, v: usize) -> Vec3 {
+        let linear: Vec3 = self.own.iter().zip(done).map(|((_, d), w)| *w * d[v]).sum();
+        found.positions[v] - self.rest[v] - linear
+    }
+}
+
 impl Modifier for Blendshape {
     const KIND: &'static str = "blendshape";
     const STAGES: &'static [Stage] = &[Stage::Pose];
@@ -425,7 +441,8 @@ impl Modifier for Blendshape {
     }
 
     fn nature(&self, params: &Params) -> Nature {
-        Nature { ticks_per_second: params.rate, whole_ticks: true, ..Nature::default() }
+        let ticks_per_second = params.rate;
+        Nature { ticks_per_second, whole_ticks: true, carries: true, ..Nature::default() }
     }
 
     fn begin(&self, params: &Params, now: &Moment<'_>) -> State {
@@ -440,6 +457,16 @@ impl Modifier for Blendshape {
         self.advance(params, now, &mut next)?;
         *state = next;
         Ok(())
+    }
+
+    /// By the last solve: a tick does not blend anew.
+    fn carry(&self, _: &Params, now: &Moment<'_>, state: &State, markers: &mut [OnItsWay<'_>]) {
+        if state.positions.len() == self.rest.len() {
+            let done = self.done(now);
+            for marker in markers {
+                marker.shift += marker.mean(|v| self.beyond(&done, state, v).as_dvec3());
+            }
+        }
     }
 
     fn deform(
@@ -459,15 +486,8 @@ impl Modifier for Blendshape {
             own = Some(next);
         }
         let found = own.as_ref().unwrap_or(state);
-        // What a linear blend did already, by the weights that the pose has.
-        let done = |of: &Vec<usize>| {
-            of.first().and_then(|&m| now.morph_weights.get(m)).copied().unwrap_or(0.0)
-        };
-        let done: Vec<f32> = self.own.iter().map(|(of, _)| done(of)).collect();
-        let shown = |v: usize| {
-            let linear: Vec3 = self.own.iter().zip(&done).map(|((_, d), w)| *w * d[v]).sum();
-            found.positions[v] - self.rest[v] - linear
-        };
+        let done = self.done(now);
+        let shown = |v: usize| self.beyond(&done, found, v);
         shape.positions.iter_mut().enumerate().for_each(|(v, x)| *x += shown(v));
         if let Some(solved) = &found.solved {
             tell(solved, report);

@@ -10,8 +10,12 @@
 //! d = R_i [ d⁰ + Σ w_t (R_t,iᵀ d^t − d⁰) ]        R_i = exp Σ w_t ω_t,i,  R_t,i = exp ω_t,i
 //! ```
 //!
-//! the mean over both ends, set to the blended length. Positions whose differences come nearest to these follow from one
-//! solve with the constant matrix. Exact at every target; 0.5 to 3 % of the diagonal off the equilibrium between.
+//! the mean over both ends. Positions whose differences come nearest to these follow from one solve with the constant
+//! matrix. Exact at every target; 0.5 to 3 % of the diagonal off the equilibrium between.
+//!
+//! As the springs' start, differences are set to the blended length, which is nearer to their equilibrium. As a mode of its
+//! own they are left as they are: `|a + b| ≤ |a| + |b|`, so lengths that are set make what shears or stretches between two
+//! turned parts bulge, and push these apart.
 
 use std::collections::VecDeque;
 use std::f64::consts::TAU;
@@ -134,13 +138,13 @@ pub(super) fn turns_from_heaviest(
     others.iter().zip(turns).any(|(a, b)| trace(a, b) < least).then_some(others)
 }
 
-/// What the differences along springs should be: `Σ k d` at every node.
+/// What the differences along springs should be, of these lengths if any are given: `Σ k d` at every node.
 pub(super) fn wanted(
     network: &Network,
     base: &[DVec3],
     targets: &[Weighed<'_>],
     turns: &[DMat3],
-    lengths: &[f64],
+    lengths: Option<&[f64]>,
     run: &Run<'_>,
 ) -> Vec<DVec3> {
     let rest = 1.0 - targets.iter().map(|t| t.weight).sum::<f64>();
@@ -155,8 +159,10 @@ pub(super) fn wanted(
         for (t, map) in targets.iter().zip(&maps) {
             d += 0.5 * ((map[i] + map[j]) * (t.positions[i] - t.positions[j]));
         }
+        let k = network.stiffness()[s];
+        let Some(lengths) = lengths else { return k * d };
         let size = d.length_squared().sqrt();
-        if size > 0.0 { d * (network.stiffness()[s] * lengths[s] / size) } else { DVec3::ZERO }
+        if size > 0.0 { d * (k * lengths[s] / size) } else { DVec3::ZERO }
     });
     let mut sums = vec![DVec3::ZERO; base.len()];
     for (&[i, j], d) in ends.iter().zip(&along) {

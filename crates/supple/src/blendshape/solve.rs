@@ -177,7 +177,7 @@ impl Solver {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherWeights`], [`Error::WeightNotFinite`], [`Error::Cancelled`]. Not reaching the tolerance is no error:
+    /// [`Error::OtherWeights`], [`Error::WeightNotFinite`], [`Error::WeightTooLarge`], [`Error::Cancelled`]. Not reaching the tolerance is no error:
     /// the report says so.
     pub fn solve(
         &self,
@@ -245,7 +245,7 @@ impl Solver {
                 what: "targets (the base is not counted)",
             });
         }
-        weights::check_finite(weights)
+        weights::check(weights)
     }
 
     /// The base, or a single target at weight one.
@@ -269,10 +269,11 @@ impl Solver {
             .collect();
         let (network, nodes) = (&self.body.network, self.body.base.len());
         let turns = blended_turns(nodes, &weighed, run);
-        let predicted = self.predicted(&shares, &weighed, (&turns, &lengths), run);
+        let set = (self.params.mode == Mode::Springs).then_some(&*lengths);
+        let predicted = self.predicted(&shares, &weighed, (&turns, set), run);
         // Where rotations can be blended by two ways, the springs know which is meant.
         if let Some(other) = turns_from_heaviest(nodes, &weighed, &turns, run) {
-            let also = self.predicted(&shares, &weighed, (&other, &lengths), run);
+            let also = self.predicted(&shares, &weighed, (&other, set), run);
             if network.energy(&also, &lengths, run) < network.energy(&predicted, &lengths, run) {
                 return Frame { shares, lengths, turns: other, predicted: also, bent_off };
             }
@@ -280,12 +281,12 @@ impl Solver {
         Frame { shares, lengths, turns, predicted, bent_off }
     }
 
-    /// Positions whose differences come nearest to turned ones of blended length.
+    /// Positions whose differences come nearest to turned ones, of blended length where it is given.
     fn predicted(
         &self,
         shares: &[f64],
         weighed: &[Weighed<'_>],
-        (turns, lengths): (&[DMat3], &[f64]),
+        (turns, lengths): (&[DMat3], Option<&[f64]>),
         run: &Run<'_>,
     ) -> Vec<DVec3> {
         let (network, base) = (&self.body.network, &self.body.base);

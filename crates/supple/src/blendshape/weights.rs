@@ -11,13 +11,16 @@ const SHORTEST: f64 = 1e-3;
 /// Sums further than this from one are refused.
 const SUM_SLACK: f64 = 1e-4;
 
+/// Weights beyond this, on either side, are slips: lengths would be thousands of times what they were.
+const LARGEST: f64 = 1000.0;
+
 /// Weights without the base from weights that begin with the base's and sum to one.
 ///
 /// # Errors
 ///
-/// [`Error::SumNotOne`], [`Error::WeightNotFinite`], [`Error::OtherWeights`].
+/// [`Error::SumNotOne`], [`Error::WeightNotFinite`], [`Error::WeightTooLarge`], [`Error::OtherWeights`].
 pub fn additive(with_base: &[f64]) -> Result<Vec<f64>, Error> {
-    check_finite(with_base)?;
+    check(with_base)?;
     if with_base.is_empty() {
         return Err(Error::OtherWeights { found: 0, expected: 1, what: "base" });
     }
@@ -28,9 +31,13 @@ pub fn additive(with_base: &[f64]) -> Result<Vec<f64>, Error> {
     Ok(with_base[1..].to_vec())
 }
 
-pub(super) fn check_finite(weights: &[f64]) -> Result<(), Error> {
-    match weights.iter().position(|w| !w.is_finite()) {
-        Some(weight) => Err(Error::WeightNotFinite { weight }),
+/// That weights are numbers with which anything can be blended.
+pub(super) fn check(weights: &[f64]) -> Result<(), Error> {
+    if let Some(weight) = weights.iter().position(|w| !w.is_finite()) {
+        return Err(Error::WeightNotFinite { weight });
+    }
+    match weights.iter().find(|w| w.abs() > LARGEST) {
+        Some(&weight) => Err(Error::WeightTooLarge { weight, most: LARGEST }),
         None => Ok(()),
     }
 }
@@ -79,6 +86,9 @@ mod tests {
         assert_eq!(additive(&[-0.5, 1.5]), Ok(vec![1.5]));
         assert_eq!(additive(&[0.5, 0.25]), Err(Error::SumNotOne { sum: 0.75 }));
         assert!(additive(&[f64::NAN]).is_err() && additive(&[]).is_err(), "nor nothing");
+        let slip = |weight| Err(Error::WeightTooLarge { weight, most: LARGEST });
+        assert_eq!(additive(&[-1e30, 1e30, 1.0]).map(drop), slip(-1e30));
+        assert_eq!(check(&[0.5, 1e30]), slip(1e30));
     }
 
     #[test]

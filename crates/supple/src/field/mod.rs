@@ -35,6 +35,7 @@ pub mod jet;
 pub mod motion;
 pub mod region;
 pub mod smooth_distance;
+pub mod solid;
 
 use glam::{DMat3, DVec3, Vec3};
 

@@ -8,6 +8,7 @@ use glam::{DVec3, Vec3};
 
 use super::jet::Jet;
 use super::smooth_distance::{CurveDistance, PointsDistance, SurfaceDistance};
+use super::solid::SolidDistance;
 use crate::lanes::{Lanes, ScalarLanes};
 use crate::mesh::measure::Bounds;
 
@@ -33,6 +34,8 @@ pub enum Region {
     Curve(CurveDistance),
     /// Smooth distance to a surface, whatever its sampling.
     Surface(SurfaceDistance),
+    /// Zero in a solid, the smooth distance to it outside.
+    Solid(SolidDistance),
 }
 
 impl Region {
@@ -73,6 +76,7 @@ impl Region {
             Self::Points(points) => points.eval(x),
             Self::Curve(curve) => curve.eval(x),
             Self::Surface(surface) => surface.eval(x),
+            Self::Solid(solid) => solid.eval(x),
         }
     }
 
@@ -90,6 +94,7 @@ impl Region {
             Self::Points(points) => points.jet(x),
             Self::Curve(curve) => curve.jet(x),
             Self::Surface(surface) => surface.jet(x),
+            Self::Solid(solid) => solid.jet(x),
         }
     }
 
@@ -107,6 +112,7 @@ impl Region {
             Self::Points(points) => around(points.points(), points.reach(outer)),
             Self::Curve(curve) => around(curve.points(), curve.reach(outer)),
             Self::Surface(surface) => around(surface.points(), surface.reach(outer)),
+            Self::Solid(solid) => around(solid.points(), solid.reach(outer)),
         }
     }
 
@@ -117,7 +123,7 @@ impl Region {
             Self::Plane { .. } => Some(0.0),
             Self::Point(_) | Self::Segment(_) | Self::Box(_) => Some(1.0),
             Self::Points(_) => Some(3.0),
-            Self::Curve(_) | Self::Surface(_) => None,
+            Self::Curve(_) | Self::Surface(_) | Self::Solid(_) => None,
         }
     }
 
@@ -138,6 +144,7 @@ impl Region {
             Self::Points(points) => Self::Points(points.map(flip)),
             Self::Curve(curve) => Self::Curve(curve.map(flip)),
             Self::Surface(surface) => Self::Surface(surface.map(flip)),
+            Self::Solid(solid) => Self::Solid(solid.mirrored(origin, normal)),
         }
     }
 }

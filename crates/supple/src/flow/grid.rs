@@ -422,17 +422,27 @@ impl<const EVEN_AND_OPEN: bool> Sampler for GridSampler<'_, EVEN_AND_OPEN> {
             }
             cell[k] = w.numbers(base);
         }
+        // The corners of cells, each a list of its own, all of one length: one comparison a cell.
         let ([_, dy, dz], nodes) = (self.step, &self.pair.nodes[..]);
+        let count = nodes.len().saturating_sub(dz + dy + 1);
+        let (row0, next0) = (&nodes[..count], &nodes[1..][..count]);
+        let (row1, next1) = (&nodes[dy..][..count], &nodes[dy + 1..][..count]);
+        let (row2, next2) = (&nodes[dz..][..count], &nodes[dz + 1..][..count]);
+        let (row3, next3) = (&nodes[dz + dy..][..count], &nodes[dz + dy + 1..][..count]);
         let mut v = [[[0.0_f32; 4]; FOUR]; BLOCK / FOUR];
         for k in 0..BLOCK / FOUR {
             for i in 0..FOUR {
-                let base = cell[k][i].to_bits() as u32 as usize;
+                let at = cell[k][i].to_bits() as u32 as usize;
+                // What is not a number is in no cell.
+                if at >= count {
+                    continue;
+                }
                 let [r, q, p] = [share[k][0][i], share[k][1][i], share[k][2][i]];
-                let row0 = w.edge(nodes, base, r);
-                let row1 = w.edge(nodes, base + dy, r);
-                let row2 = w.edge(nodes, base + dz, r);
-                let row3 = w.edge(nodes, base + dz + dy, r);
-                let sheets = [w.lerp(row0, row1, q), w.lerp(row2, row3, q)];
+                let edge0 = w.lerp(w.eight(&row0[at]), w.eight(&next0[at]), r);
+                let edge1 = w.lerp(w.eight(&row1[at]), w.eight(&next1[at]), r);
+                let edge2 = w.lerp(w.eight(&row2[at]), w.eight(&next2[at]), r);
+                let edge3 = w.lerp(w.eight(&row3[at]), w.eight(&next3[at]), r);
+                let sheets = [w.lerp(edge0, edge1, q), w.lerp(edge2, edge3, q)];
                 v[k][i] = w.halves(w.lerp(sheets[0], sheets[1], p), s);
             }
         }

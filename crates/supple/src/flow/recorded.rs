@@ -304,7 +304,7 @@ impl FileLevels {
             }
             let levels = [0, 1].map(|k| self.read(piece.levels[k], Some(&part), run));
             let [a, b] = levels;
-            let both = [within(&a?, window, &part), within(&b?, window, &part)];
+            let both = [self.within(&a?, window, &part), self.within(&b?, window, &part)];
             let pair = grid::Pair::of_levels([&both[0], &both[1]], piece.times, [false; 3], run);
             let pair = pair.map_err(|e| Unreadable { level, source: Box::new(e) })?;
             let rate = pair.rate() * window.scale;
@@ -328,6 +328,11 @@ impl FileLevels {
         let points =
             |n: usize| window.axes.iter().map(|x| x.len().div_ceil(n) as u64).product::<u64>();
         while points(stride) * BYTES_A_POINT > window.budget {
+            if points(stride) <= 8 {
+                let (what, need) = ("a look at this flow", points(stride) * BYTES_A_POINT);
+                let large = TooLarge { what, need, budget: window.budget };
+                return Err(Unreadable { level, source: Box::new(large) });
+            }
             stride += 1;
         }
         let read = |level: usize| {
@@ -338,28 +343,30 @@ impl FileLevels {
         let pair = grid::Pair::of_levels([&both[0], &both[1]], piece.times, [false; 3], run);
         pair.map(Pair::Grid).map_err(|e| Unreadable { level, source: Box::new(e) })
     }
-}
 
-/// A part of a level that holds at least these points.
-fn within(level: &Arc<Level>, window: &Window, part: &Part) -> Arc<Level> {
-    let Some(dims) = level.grid.dims() else { return Arc::clone(level) };
-    let origin = level.grid.point(0).to_array();
-    let first = [0, 1, 2].map(|a| window.nearest(a, origin[a]));
-    let own = [0, 1, 2].map(|a| {
-        part[a].start - first[a].min(part[a].start)..part[a].end - first[a].min(part[a].end)
-    });
-    if (0..3).all(|a| own[a] == (0..dims[a])) {
-        return Arc::clone(level);
-    }
-    let mut velocity = Vec::with_capacity(own.iter().map(ExactSizeIterator::len).product());
-    for k in own[2].clone() {
-        for j in own[1].clone() {
-            let row = (k * dims[1] + j) * dims[0];
-            velocity.extend_from_slice(&level.velocity[row + own[0].start..row + own[0].end]);
+    /// A part of a level that holds at least these points. Its places are those of the whole grid: which larger part was at
+    /// hand depends on how fast files are read, and must not change a bit.
+    fn within(&self, level: &Arc<Level>, window: &Window, part: &Part) -> Arc<Level> {
+        let Some(dims) = level.grid.dims() else { return Arc::clone(level) };
+        let origin = level.grid.point(0).to_array();
+        let first = [0, 1, 2].map(|a| window.nearest(a, origin[a]));
+        let own = [0, 1, 2].map(|a| {
+            part[a].start - first[a].min(part[a].start)..part[a].end - first[a].min(part[a].end)
+        });
+        if (0..3).all(|a| own[a] == (0..dims[a])) {
+            return Arc::clone(level);
         }
+        let mut velocity = Vec::with_capacity(own.iter().map(ExactSizeIterator::len).product());
+        for k in own[2].clone() {
+            for j in own[1].clone() {
+                let row = (k * dims[1] + j) * dims[0];
+                velocity.extend_from_slice(&level.velocity[row + own[0].start..row + own[0].end]);
+            }
+        }
+        let whole = self.recording.grid();
+        let grid = whole.cropped(part).map_or_else(|| Arc::clone(&level.grid), Arc::new);
+        Arc::new(Level { grid, velocity, scalars: Vec::new() })
     }
-    let grid = level.grid.cropped(&own).map_or_else(|| Arc::clone(&level.grid), Arc::new);
-    Arc::new(Level { grid, velocity, scalars: Vec::new() })
 }
 
 impl Levels for FileLevels {

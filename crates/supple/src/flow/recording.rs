@@ -546,6 +546,12 @@ fn times_of(
     assumed: &mut Vec<String>,
 ) -> Result<Vec<f64>, RecordingError> {
     let count = source.len();
+    if let Some((levels, file)) = source.in_parts() {
+        let file = file.display();
+        assumed.push(format!(
+            "files with one time are parts of one level: {levels} levels ({file} …)"
+        ));
+    }
     if let Some((start, step)) = options.times {
         if !(start.is_finite() && step.is_finite() && step > 0.0) {
             let what = format!("times from {start} in steps of {step} do not rise");

@@ -206,6 +206,14 @@ impl Source {
         }
     }
 
+    /// How many levels have several files, and the first file of the first of them.
+    pub(super) fn in_parts(&self) -> Option<(usize, &Path)> {
+        let Self::Files { levels, .. } = self else { return None };
+        let mut several = levels.iter().filter(|parts| parts.len() > 1);
+        let first = several.next()?;
+        Some((1 + several.count(), &first[0]))
+    }
+
     /// The file of a level, the first if it has parts.
     pub(super) fn path(&self, level: usize) -> &Path {
         match self {

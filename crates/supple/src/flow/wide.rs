@@ -15,17 +15,6 @@ pub trait Wide: Copy + Sync {
     fn eight(self, numbers: &[f32; 8]) -> Self::Eight;
     /// `a + t (b − a)`
     fn lerp(self, a: Self::Eight, b: Self::Eight, t: f32) -> Self::Eight;
-    /// `lerp` of a node and the next one; zeros where there are none.
-    #[inline(always)]
-    fn edge(self, nodes: &[[f32; 8]], at: usize, t: f32) -> Self::Eight {
-        // Written out: what a closure maps is not compiled for wide registers.
-        if let Some(rest) = nodes.get(at..)
-            && let Some([a, b]) = rest.first_chunk::<2>()
-        {
-            return self.lerp(self.eight(a), self.eight(b), t);
-        }
-        self.eight(&[0.0; 8])
-    }
     /// The last four less the first four times `t`, added to the first four: the end of an interpolation.
     fn halves(self, both: Self::Eight, t: f32) -> [f32; 4];
 

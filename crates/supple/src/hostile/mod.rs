@@ -31,11 +31,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Instant;
 
+use glam::Vec3;
+
 use crate::Asset;
 use crate::dataset::{Dataset, Select};
 use crate::io::{
-    Malformed, amira, gltf, gmsh, medit, netcdf, nrrd, obj, off, openfoam, piv, ply, raw, stl,
-    tetgen, uri, vtk, vtk_xml,
+    Malformed, amira, dolfin, gltf, gmsh, gzip, makehuman, medit, netcdf, nrrd, obj, off, openfoam,
+    pc2, piv, ply, raw, stl, tetgen, uri, vtk, vtk_tets, vtk_xml,
 };
 use crate::mesh::TetMesh;
 use crate::scene::{RigidPath, Scene};
@@ -90,7 +92,7 @@ impl Reader {
 }
 
 /// All readers.
-pub const READERS: [Reader; 19] = [
+pub const READERS: [Reader; 25] = [
     Reader { name: "obj", kind: Kind::Text, samples: samples::obj, read: |b| sound(obj::read, b) },
     Reader { name: "ply", kind: Kind::Text, samples: samples::ply, read: |b| sound(ply::read, b) },
     Reader { name: "stl", kind: Kind::Bytes, samples: samples::stl, read: |b| sound(stl::read, b) },
@@ -158,6 +160,32 @@ pub const READERS: [Reader; 19] = [
         read: |b| solid(medit::read(b, &mut Vec::new())),
     },
     Reader { name: "tetgen", kind: Kind::Text, samples: samples::tetgen, read: read_tetgen },
+    Reader {
+        name: "vtk_tets",
+        kind: Kind::Text,
+        samples: samples::vtk_tets,
+        read: |b| solid(vtk_tets::read(b, &mut Vec::new())),
+    },
+    Reader {
+        name: "dolfin",
+        kind: Kind::Bytes,
+        samples: samples::dolfin,
+        read: |b| solid(dolfin::read(b.to_vec(), &mut Vec::new())),
+    },
+    Reader {
+        name: "makehuman",
+        kind: Kind::Text,
+        samples: samples::makehuman,
+        read: |b| places(makehuman::read_target(b, 8)),
+    },
+    Reader {
+        name: "pc2",
+        kind: Kind::Bytes,
+        samples: samples::pc2,
+        read: |b| places(pc2::read(b).map(|frames| frames.concat())),
+    },
+    Reader { name: "pvd", kind: Kind::Xml, samples: samples::pvd, read: read_series },
+    Reader { name: "gzip", kind: Kind::Bytes, samples: samples::gzip, read: read_gzip },
     Reader { name: "scene", kind: Kind::Toml, samples: samples::scene, read: read_scene },
     Reader { name: "path", kind: Kind::Text, samples: samples::path, read: read_path },
 ];
@@ -251,15 +279,18 @@ fn sound(
     check(read(bytes, &mut Vec::new()))
 }
 
+/// The words of a refusal, which say what is wrong and what to do.
+fn explained(error: Malformed) -> String {
+    assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
+    error.to_string()
+}
+
 fn read_gltf(bytes: &[u8]) -> Result<(), String> {
     check(gltf::read(bytes, &uri::no_folder, &mut Vec::new()))
 }
 
 fn check(result: Result<Asset, Malformed>) -> Result<(), String> {
-    let asset = result.map_err(|error| {
-        assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
-        error.to_string()
-    })?;
+    let asset = result.map_err(explained)?;
     for mesh in &asset.meshes {
         assert_eq!(mesh.validate(), Ok(()), "what is read is sound");
     }
@@ -268,21 +299,36 @@ fn check(result: Result<Asset, Malformed>) -> Result<(), String> {
 
 /// The arrays of a dataset fit its grid.
 fn fitting(result: Result<Dataset, Malformed>) -> Result<(), String> {
-    let dataset = result.map_err(|error| {
-        assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
-        error.to_string()
-    })?;
+    let dataset = result.map_err(explained)?;
     assert_eq!(dataset.validate(), Ok(()), "arrays fit their grid");
     Ok(())
 }
 
 /// What is read as tets has no tet inside out.
 fn solid(result: Result<TetMesh, Malformed>) -> Result<(), String> {
-    let mesh = result.map_err(|error| {
-        assert!(!error.fix.is_empty() && !error.what.is_empty(), "a refusal says what to do");
-        error.to_string()
-    })?;
+    let mesh = result.map_err(explained)?;
     assert!((0..mesh.tets.len()).all(|t| mesh.volume_of(t) > 0.0), "tets have volume");
+    Ok(())
+}
+
+/// What is read as positions or ways is somewhere.
+fn places(result: Result<Vec<Vec3>, Malformed>) -> Result<(), String> {
+    let places = result.map_err(explained)?;
+    assert!(places.iter().all(|p| p.is_finite()), "numbers are finite");
+    Ok(())
+}
+
+/// Every entry of a series has a time and a name.
+fn read_series(bytes: &[u8]) -> Result<(), String> {
+    let entries = vtk_xml::read_series(bytes).map_err(explained)?;
+    assert!(entries.iter().all(|(time, name)| time.is_finite() && !name.is_empty()), "entries");
+    Ok(())
+}
+
+/// What a compressed file becomes is in proportion to it.
+fn read_gzip(bytes: &[u8]) -> Result<(), String> {
+    let whole = gzip::decompress(bytes).map_err(explained)?;
+    assert!(whole.len() <= (1 << 20) + 2000 * bytes.len(), "{} bytes", whole.len());
     Ok(())
 }
 

@@ -1,9 +1,13 @@
 //! Sound files, small, one of each thing a format knows.
 
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use glam::{Mat4, Quat, Vec2, Vec3};
 
 use crate::mesh::attribute::{NORMAL, UV};
-use crate::mesh::{CornerAttribute, Group, MorphTarget, SkinWeights, TriMesh, Values};
+use crate::mesh::{CornerAttribute, Group, MorphTarget, SkinWeights, TetMesh, TriMesh, Values};
 use crate::rig::asset::{Image, Material};
 use crate::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
 use crate::{Asset, io};
@@ -162,7 +166,7 @@ macro_rules! shipped {
 }
 
 pub(super) fn scene() -> Vec<Vec<u8>> {
-    let moving = br#"supple = 1
+    let moving = br#"supple = 2
 name = "stage"
 [time]
 end = "1 s"
@@ -173,18 +177,18 @@ triangles = 300
 placement = { translate = [1, 0, "5 cm"], rotate = [0, 30, 0], scale = 2 }
 motion = { kind = "keyframes", clip = "bend", skinning = "dual-quaternion", repeat = "ping-pong" }
 contact = { others = true }
-[[asset.modifier]]
+[[asset.world]]
 kind = "place"
 translate = ["shove", 0, 0]
-[[asset.modifier]]
+[[asset.world]]
 kind = "follow"
 frequency = 3
 damping = 0.2
-[[asset.modifier]]
+[[asset.pose]]
 kind = "skinning"
-[[asset.modifier]]
+[[asset.world]]
 kind = "secondary"
-[[asset.modifier.set]]
+[[asset.world.set]]
 anchor = [1, 0, 0]
 radius = 1
 [[asset]]
@@ -206,20 +210,20 @@ fov = "40 deg"
 [output]
 formats = ["glb", "ply"]
 "#;
-    let edited = br#"supple = 1
+    let edited = br#"supple = 2
 [time]
 end = 1
 [[asset]]
 zoo = "ball"
-[[asset.modifier]]
+[[asset.world]]
 kind = "sculpt"
-[[asset.modifier.op]]
+[[asset.world.op]]
 kind = "move"
 center = [0, 0.5, 0]
 by = [[0, 0.5, 0]]
 inner = 0.3
 outer = 1
-[[asset.modifier.op]]
+[[asset.world.op]]
 kind = "stamp"
 tool = { zoo = "torus" }
 scale = 0.45
@@ -310,4 +314,54 @@ pub(super) fn medit() -> Vec<Vec<u8>> {
 
 pub(super) fn tetgen() -> Vec<Vec<u8>> {
     seeds!["tetgen/one"]
+}
+
+pub(super) fn vtk_tets() -> Vec<Vec<u8>> {
+    let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z, Vec3::ONE];
+    let mut mesh = TetMesh::new(positions, vec![[0, 1, 2, 3], [1, 2, 3, 4]]);
+    mesh.attributes.set("fiber", Values::Vec3(vec![Vec3::X; 5]));
+    vec![
+        written(|out| io::vtk_tets::write_xml(&mesh, out)),
+        written(|out| io::vtk_tets::write_legacy(&mesh, out)),
+    ]
+}
+
+pub(super) fn dolfin() -> Vec<Vec<u8>> {
+    seeds!["dolfin/function.h5", "dolfin/mesh.h5"]
+}
+
+pub(super) fn makehuman() -> Vec<Vec<u8>> {
+    vec![b"# smile\n2 0 .5 -1\n7 1e-3 0 0\n\n0 1 1 1\n".to_vec()]
+}
+
+pub(super) fn pc2() -> Vec<Vec<u8>> {
+    let mut bytes = b"POINTCACHE2\0".to_vec();
+    for word in [1_i32, 2] {
+        bytes.extend(word.to_le_bytes());
+    }
+    for word in [0.0_f32, 1.0] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend(3_i32.to_le_bytes());
+    for word in 0_u8..18 {
+        bytes.extend(f32::from(word).to_le_bytes());
+    }
+    vec![bytes]
+}
+
+pub(super) fn pvd() -> Vec<Vec<u8>> {
+    let by_hand = b"<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n\
+        <DataSet timestep=\"0\" part=\"0\" file=\"a.vti\"/>\n<DataSet timestep=\"0.5\" part=\"1\" file=\"b.vti\"/>\n\
+        </Collection>\n</VTKFile>\n";
+    let files = [(0.0, "a.vtp".to_owned()), (0.25, "b.vtp".to_owned())];
+    vec![written(|out| io::vtp::write_series(&files, out)), by_hand.to_vec()]
+}
+
+pub(super) fn gzip() -> Vec<Vec<u8>> {
+    let packed = |bytes: &[u8]| {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        let whole = packer.write_all(bytes).and_then(|()| packer.finish());
+        whole.unwrap_or_default()
+    };
+    vec![packed(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), packed(&[7; 4096])]
 }

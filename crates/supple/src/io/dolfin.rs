@@ -14,6 +14,8 @@ use crate::mesh::{TetMesh, Values};
 
 /// Most bytes of one array.
 const MOST_BYTES: usize = 1 << 31;
+/// How many times as long as the file an array may be: no compression of HDF5 does better.
+const MOST_RATIO: usize = 1032;
 /// Most groups of a file.
 const MOST_GROUPS: usize = 10_000;
 /// How deep groups may lie in each other.
@@ -25,12 +27,13 @@ const DEEPEST: usize = 16;
 ///
 /// [`Malformed`] if the file is no HDF5, or there are no tets in it.
 pub fn read(data: Vec<u8>, warnings: &mut Vec<Warning>) -> Result<TetMesh, Malformed> {
-    let options = OpenOptions::default().with_max_read_bytes(MOST_BYTES);
+    let most = data.len().saturating_mul(MOST_RATIO).min(MOST_BYTES);
+    let options = OpenOptions::default().with_max_read_bytes(most);
     let file = Hdf5File::from_vec_with_options(data, options)
         .map_err(|e| broken(format!("it is no HDF5 file that can be read ({e})")))?;
     let root = file.root_group().map_err(|e| broken(format!("its root is unreadable ({e})")))?;
     let mut groups = Vec::new();
-    collect(&root, 0, &mut groups)?;
+    collect(&root, 0, most, &mut groups)?;
     let mesh = groups.iter().find_map(Cells::of).ok_or_else(|| {
         let fix = "save the mesh with HDF5File.write(mesh, \"mesh\"), or convert it to .vtu";
         Malformed::new(Place::File, "there is no mesh of tets in it", fix)
@@ -68,16 +71,26 @@ impl Entry {
     }
 }
 
-/// A group and all below it, parents first.
-fn collect(group: &Group, depth: usize, all: &mut Vec<Entry>) -> Result<(), Malformed> {
+/// A group and all below it, parents first; no array may have more than so many bytes.
+fn collect(
+    group: &Group,
+    depth: usize,
+    most: usize,
+    all: &mut Vec<Entry>,
+) -> Result<(), Malformed> {
     if depth > DEEPEST || all.len() > MOST_GROUPS {
         return Err(broken("its groups lie too deep in each other, or are too many".to_owned()));
     }
     let (below, arrays) = group
         .members()
         .map_err(|e| broken(format!("the group '{}' is unreadable ({e})", group.name())))?;
+    let is_huge = |a: &&Dataset| a.num_elements().is_ok_and(|n| n > most as u64 / 8);
+    if let Some(array) = arrays.iter().find(is_huge) {
+        let what = format!("the array '{}' claims more than the file can hold", array.name());
+        return Err(broken(what));
+    }
     all.push(Entry { group: group.clone(), arrays });
-    below.iter().try_for_each(|group| collect(group, depth + 1, all))
+    below.iter().try_for_each(|group| collect(group, depth + 1, most, all))
 }
 
 /// The name that was given to a function, or that of its group.
@@ -90,9 +103,6 @@ fn name_of(entry: &Entry) -> String {
 /// All numbers of an array, whatever their type.
 fn numbers(array: &Dataset) -> Option<Vec<f64>> {
     let count = usize::try_from(array.num_elements().ok()?).ok()?;
-    if count.checked_mul(8)? > MOST_BYTES {
-        return None;
-    }
     let mut floats = vec![0.0_f64; count];
     if array.read_into(&mut floats).is_ok() {
         return Some(floats);

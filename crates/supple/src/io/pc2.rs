@@ -63,7 +63,13 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Vec<Vec3>>, Malformed> {
         Vec3::new(float(0), float(4), float(8))
     };
     let frame = |f: &[u8]| f.chunks_exact(12).map(point).collect();
-    Ok(bytes[HEADER..].chunks_exact(12 * count).map(frame).collect())
+    let frames: Vec<Vec<Vec3>> = bytes[HEADER..].chunks_exact(12 * count).map(frame).collect();
+    for (number, frame) in frames.iter().enumerate() {
+        if let Some(vertex) = frame.iter().position(|p| !p.is_finite()) {
+            return Err(wrong(&format!("vertex {vertex} of frame {number} is nowhere")));
+        }
+    }
+    Ok(frames)
 }
 
 fn write_positions(positions: &[Vec3], out: &mut impl Write) -> io::Result<()> {

@@ -51,6 +51,7 @@
 use glam::{DVec3, Vec3};
 use robust::{Coord, Coord3D};
 
+pub(crate) mod added;
 mod filter;
 
 use super::bvh::Bvh;

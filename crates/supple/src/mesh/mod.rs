@@ -14,6 +14,7 @@ pub mod points;
 pub mod refine;
 pub mod remesh;
 pub mod repair;
+pub mod retreat;
 #[cfg(test)]
 mod sample;
 pub mod section;
@@ -24,6 +25,7 @@ pub mod tangents;
 pub mod tet;
 pub mod tetrahedralize;
 pub mod tri;
+pub mod untangle;
 pub mod volume;
 pub mod welding;
 pub mod winding;

@@ -4,10 +4,13 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use glam::DAffine3;
+use glam::{DAffine3, Vec3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
-use super::{Halt, Modifier, Moment, Nature, Overlay, Report, Tracks};
+use super::{
+    Halt, Marker, Modifier, Moment, Nature, OnItsWay, Overlay, Posed, Report, Stateless, Tracks,
+    registry,
+};
 use crate::contact::Lent;
 use crate::mesh::Shape;
 
@@ -37,6 +40,11 @@ impl<S: Serialize + Send + Sync + 'static> Remembered for S {
 }
 
 impl AnyState {
+    /// That of a modifier that has not begun.
+    pub(crate) fn none() -> Self {
+        Self::new(Stateless {})
+    }
+
     fn new<S: Serialize + Send + Sync + 'static>(state: S) -> Self {
         Self(Form::Live(Arc::new(state)))
     }
@@ -104,12 +112,19 @@ impl<'de> Deserialize<'de> for AnyState {
 pub(crate) trait Erased: fmt::Debug + Send + Sync {
     fn kind(&self) -> &'static str;
     fn nature(&self) -> &Nature;
+    /// The [`Ready`] modifier, as what it is.
+    fn ready(&self) -> &dyn Any;
+    /// The same with other parameters, if that saves work.
+    fn adapt(&self, to: &toml::Table) -> Option<Arc<dyn Erased>>;
+    fn markers(&self) -> Vec<Marker>;
     fn weigh(&self, secs: f64, tracks: &Tracks, weights: &mut [f32]);
     fn begin(&self, now: &Moment<'_>) -> AnyState;
     fn tick(&self, now: &Moment<'_>, state: &mut AnyState) -> Result<(), Halt>;
     fn lend(&self, now: &Moment<'_>, state: &AnyState, lent: &mut Lent) -> bool;
     fn settle(&self, now: &Moment<'_>, state: &mut AnyState, lent: &Lent);
     fn map(&self, now: &Moment<'_>, state: &AnyState) -> Option<DAffine3>;
+    fn carry(&self, now: &Moment<'_>, state: &AnyState, markers: &mut [OnItsWay<'_>]);
+    fn skin(&self, posed: Posed<'_>, report: &mut Report) -> Result<Vec<Vec3>, Halt>;
     fn deform(
         &self,
         now: &Moment<'_>,
@@ -126,9 +141,9 @@ pub(crate) trait Erased: fmt::Debug + Send + Sync {
 }
 
 /// A modifier with its parameters.
-pub(super) struct Ready<M: Modifier> {
-    pub(super) modifier: M,
-    pub(super) params: M::Params,
+pub(crate) struct Ready<M: Modifier> {
+    pub(crate) modifier: M,
+    pub(crate) params: M::Params,
     pub(super) nature: Nature,
 }
 
@@ -152,6 +167,19 @@ impl<M: Modifier> Erased for Ready<M> {
 
     fn nature(&self) -> &Nature {
         &self.nature
+    }
+
+    fn ready(&self) -> &dyn Any {
+        self
+    }
+
+    fn adapt(&self, to: &toml::Table) -> Option<Arc<dyn Erased>> {
+        let to: M::Params = registry::read(to).ok()?;
+        registry::ready(self.modifier.adapt(&self.params, &to)?, to).ok()
+    }
+
+    fn markers(&self) -> Vec<Marker> {
+        self.modifier.markers(&self.params)
     }
 
     fn weigh(&self, secs: f64, tracks: &Tracks, weights: &mut [f32]) {
@@ -179,6 +207,14 @@ impl<M: Modifier> Erased for Ready<M> {
 
     fn map(&self, now: &Moment<'_>, state: &AnyState) -> Option<DAffine3> {
         self.modifier.map(&self.params, now, Self::of(state))
+    }
+
+    fn carry(&self, now: &Moment<'_>, state: &AnyState, markers: &mut [OnItsWay<'_>]) {
+        self.modifier.carry(&self.params, now, Self::of(state), markers);
+    }
+
+    fn skin(&self, posed: Posed<'_>, report: &mut Report) -> Result<Vec<Vec3>, Halt> {
+        self.modifier.skin(&self.params, posed, report)
     }
 
     fn deform(

@@ -12,8 +12,9 @@
 //! | `Pose` | the bound mesh with its morphs, before the skeleton moves it | the bound mesh |
 //! | `World` | the body where the skeleton and its placement bring it | the placed rest pose |
 //!
-//! Within a stage the order of the list is the order of effect. A kind acts in the first of its
-//! [`STAGES`](Modifier::STAGES).
+//! Within a stage the order of the list is the order of effect. A kind may stand in the lists of its
+//! [`STAGES`](Modifier::STAGES). Modifiers at the head of `rest` that never change ([`Nature::still`]) are folded into the
+//! body's shape once, when the scene is opened: what they do is not done again in every frame.
 //!
 //! # Time
 //!
@@ -31,6 +32,7 @@
 //! tick that fails leaves its state as it was: who has a large one checks before writing.
 
 mod erased;
+mod marker;
 mod memo;
 pub mod placement;
 pub mod read;
@@ -39,9 +41,10 @@ pub mod report;
 pub mod source;
 pub mod track;
 
+use std::borrow::Cow;
 use std::fmt;
 
-use glam::{DAffine3, DVec3, Mat4, Vec3};
+use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,12 +52,14 @@ use serde::{Deserialize, Serialize};
 use crate::Run;
 use crate::contact::Lent;
 use crate::contact::collider::{Collider, Place};
-use crate::mesh::{Shape, TetMesh};
-use crate::rig::Body;
+use crate::mesh::{Shape, TetMesh, TriMesh};
+use crate::rig::{Body, Skinning};
 use crate::run::Cancelled;
 
 pub use erased::AnyState;
-pub(crate) use erased::Erased;
+pub(crate) use erased::{Erased, Ready};
+pub(crate) use marker::around;
+pub use marker::{Marker, OnItsWay};
 pub use memo::Memo;
 pub use placement::Placement;
 pub use registry::{Kind, Registry};
@@ -74,6 +79,21 @@ pub enum Stage {
     Pose,
     /// What happens where the body is.
     World,
+}
+
+impl Stage {
+    /// All of them, in the order of effect.
+    pub const ALL: [Self; 3] = [Self::Rest, Self::Pose, Self::World];
+
+    /// The list of an asset that holds what happens in it.
+    #[must_use]
+    pub fn list(self) -> &'static str {
+        match self {
+            Self::Rest => "rest",
+            Self::Pose => "pose",
+            Self::World => "world",
+        }
+    }
 }
 
 /// When, and what is known then.
@@ -99,6 +119,9 @@ pub struct Moment<'a> {
     pub centroid: DVec3,
     /// The weight of each of the body's morph targets, in the order of [`Body::morphs`].
     pub morph_weights: &'a [f32],
+    /// How far morph targets and the modifiers before take each of its [`markers`](Modifier::markers) from where its
+    /// joint carries it.
+    pub shifts: &'a [DVec3],
     /// What bodies must not enter, where it is now.
     pub obstacles: Obstacles<'a>,
     /// How to run: threads, cancel.
@@ -187,10 +210,59 @@ pub enum Overlay {
     Arrow(Vec3, Vec3),
     /// A point to take hold of: dragged, it writes the parameter of this name.
     Handle(Vec3, String),
+    /// A mass on its spring.
+    Spring(Spring),
+}
+
+/// A mass on its spring, as it is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spring {
+    /// Where it hangs.
+    pub anchor: Vec3,
+    /// Where the mass is.
+    pub mass: Vec3,
+    /// How far it moves the flesh around it, in scene units.
+    pub radius: f32,
+}
+
+impl Overlay {
+    /// Moves it with the space it is in.
+    pub(crate) fn carry(&mut self, map: &DMat4) {
+        let at = |x: &mut Vec3| *x = map.transform_point3(x.as_dvec3()).as_vec3();
+        match self {
+            Self::Line(points) => points.iter_mut().for_each(at),
+            Self::Arrow(from, to) => [from, to].into_iter().for_each(at),
+            Self::Handle(point, _) => at(point),
+            Self::Spring(Spring { anchor, mass, radius }) => {
+                [anchor, mass].into_iter().for_each(at);
+                *radius *= map.determinant().abs().cbrt() as f32;
+            }
+        }
+    }
+}
+
+/// What is wrong with parameters, whatever the body is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Where in the table, from the outside in; where that is not written, the table around it.
+    pub at: Vec<Key>,
+    /// What is wrong.
+    pub what: String,
+    /// What would be right.
+    pub fix: String,
+}
+
+/// A step into a table of parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// What has this name.
+    Name(String),
+    /// The entry of this number, from 0.
+    Entry(usize),
 }
 
 /// What the player must know before it plays something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nature {
     /// Ticks a second: a divisor of 120. Default: 120.
     pub ticks_per_second: u32,
@@ -201,6 +273,14 @@ pub struct Nature {
     /// It begins when the first of its body's modifiers does that warms up before the scene's start, so that those
     /// after it find it in full swing. Default: no, it begins with the scene.
     pub warms_up: bool,
+    /// How long before the scene's start it should begin, in seconds, with all that warms up. Default: 0.
+    pub warm_up_secs: f64,
+    /// It takes markers of those after it with it ([`Modifier::carry`]). Default: no.
+    pub carries: bool,
+    /// It never changes in time: at the head of `rest` it is folded into the shape once. Default: no.
+    pub still: bool,
+    /// It moves the body as its skeleton does, in the place of plain skinning ([`Modifier::skin`]). Default: no.
+    pub skins: bool,
 }
 
 impl Default for Nature {
@@ -210,6 +290,10 @@ impl Default for Nature {
             whole_ticks: false,
             touches: false,
             warms_up: false,
+            warm_up_secs: 0.0,
+            carries: false,
+            still: false,
+            skins: false,
         }
     }
 }
@@ -238,10 +322,43 @@ pub struct Inputs<'a> {
     pub placement: DAffine3,
     /// Whether the asset meets other bodies.
     pub meets_others: bool,
+    /// When the scene starts, in seconds, and its frames a second: which frames will be asked for.
+    pub start_secs: f64,
+    #[expect(missing_docs, reason = "said above")]
+    pub fps: f64,
     /// What bodies of the scene that are alike work out once.
     pub memo: &'a Memo,
     /// How to run.
     pub run: &'a Run<'a>,
+}
+
+/// A body about to be moved by its skeleton.
+#[derive(Clone)]
+pub struct Posed<'a> {
+    /// The body that was prepared.
+    pub body: &'a Body,
+    /// Where its vertices are bound: borrowed if these are the body's own.
+    pub bound: Cow<'a, [Vec3]>,
+    /// From bind to world, for each joint.
+    pub joints: &'a [Mat4],
+    /// How the motion blends joints.
+    pub skinning: Skinning,
+    /// Time of the scene, in seconds.
+    pub secs: f64,
+    /// Bound vertices and joints at any other time, as motion and morph targets alone have them; `None` if these cannot be
+    /// known ahead.
+    pub at: Option<PoseAt<'a>>,
+    /// How to run.
+    pub run: &'a Run<'a>,
+}
+
+/// Bound vertices and joints at a time in seconds.
+pub type PoseAt<'a> = &'a (dyn Fn(f64) -> (Cow<'a, [Vec3]>, Vec<Mat4>) + Sync);
+
+impl fmt::Debug for Posed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} joints at {} s", self.joints.len(), self.secs)
+    }
 }
 
 /// No memory.
@@ -252,18 +369,57 @@ pub struct Stateless {}
 pub trait Modifier: Sized + Send + Sync + 'static {
     /// The word for it in a document.
     const KIND: &'static str;
-    /// Where it may stand; it acts in the first.
+    /// Where it may stand; in documents of version 1, which have one list, it acts in the first.
     const STAGES: &'static [Stage];
+    /// Whether each vertex goes its own way, whatever others there are: a finer mesh then moves as the coarse one does.
+    const POINTWISE: bool = false;
+    /// Whether [`prepare`](Self::prepare) reads tracks: then it is asked anew when they change.
+    const READS_TRACKS: bool = false;
     /// What the artist sets.
     type Params: Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync;
     /// What one tick hands to the next: plain data that postcard can write (nothing flattened, untagged or skipped).
     type State: Clone + Serialize + DeserializeOwned + Send + Sync;
+
+    /// What a schema cannot say: what is wrong whatever the body is.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, where, and what would be right.
+    fn check(_params: &Self::Params) -> Result<(), Wrong> {
+        Ok(())
+    }
 
     /// Models, solids and flows it needs beside the body. Loaded once, shared, and their contents part of what tells
     /// whether stored frames are still right.
     #[must_use]
     fn needs(_params: &Self::Params) -> Vec<Need> {
         Vec::new()
+    }
+
+    /// Whether it wants the body at rest finer: [`remesh`](Self::remesh). For what is folded into the shape, and for the
+    /// first modifier of a body that does not move otherwise.
+    fn remeshes(_params: &Self::Params) -> bool {
+        false
+    }
+
+    /// The body where the stage finds it at rest, as fine as it needs it, made before anything is prepared.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be made so.
+    fn remesh(
+        _params: &Self::Params,
+        mesh: &TriMesh,
+        _sources: &[Loaded],
+        _run: &Run<'_>,
+    ) -> Result<TriMesh, String> {
+        Ok(mesh.clone())
+    }
+
+    /// What [`prepare`](Self::prepare) would work out for the same body with other parameters, from what it worked out
+    /// for these: to save work, never with another result. `None` if that takes the same work.
+    fn adapt(&self, _params: &Self::Params, _to: &Self::Params) -> Option<Self> {
+        None
     }
 
     /// Checks that it can be applied to a body and works out what needs to be worked out once.
@@ -276,6 +432,11 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     /// What the player must know.
     fn nature(&self, _params: &Self::Params) -> Nature {
         Nature::default()
+    }
+
+    /// Points whose place its ticks must know: [`Moment::shifts`]. Asked once.
+    fn markers(&self, _params: &Self::Params) -> Vec<Marker> {
+        Vec::new()
     }
 
     /// *Move*: chooses weights of the body's morph targets, which are in the order of [`Body::morphs`], before anything is
@@ -306,6 +467,32 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     /// see them there. `None` for all that bends or changes the shape.
     fn map(&self, _: &Self::Params, _now: &Moment<'_>, _: &Self::State) -> Option<DAffine3> {
         None
+    }
+
+    /// Takes markers of modifiers after it where it takes the surface there, as far as it can say that in a tick. Asked
+    /// only if its nature says that it [`carries`](Nature::carries).
+    fn carry(
+        &self,
+        _params: &Self::Params,
+        _now: &Moment<'_>,
+        _state: &Self::State,
+        _markers: &mut [OnItsWay<'_>],
+    ) {
+    }
+
+    /// *Deform*: moves bound vertices as the skeleton does, in the place of plain skinning. Asked only if its nature says
+    /// that it [`skins`](Nature::skins), and of the last such modifier of a body.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt`]: the frame fails.
+    fn skin(
+        &self,
+        _params: &Self::Params,
+        posed: Posed<'_>,
+        _report: &mut Report,
+    ) -> Result<Vec<Vec3>, Halt> {
+        Ok(posed.body.skin_bound(&posed.bound, posed.joints, posed.skinning, posed.run))
     }
 
     /// *Deform*: moves the vertices, sets channels, or fills an empty shape; a pure function.

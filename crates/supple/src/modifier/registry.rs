@@ -6,7 +6,9 @@ use schemars::Schema;
 use serde::de::DeserializeOwned;
 
 use super::erased::{Erased, Ready};
-use super::{Inputs, Modifier, Need, Stage};
+use super::{Inputs, Loaded, Modifier, Need, Stage, Wrong};
+use crate::Run;
+use crate::mesh::TriMesh;
 
 /// All that is known of a kind before there is a body.
 #[derive(Clone, Copy, Debug)]
@@ -17,13 +19,21 @@ pub struct Kind {
     pub stages: &'static [Stage],
     /// What its parameters are: types, meanings, units, ranges, defaults.
     pub schema: fn() -> Schema,
-    pub(crate) check: fn(&toml::Table) -> Result<(), toml::de::Error>,
+    /// Whether it moves each vertex by itself.
+    pub pointwise: bool,
+    pub(crate) reads_tracks: bool,
+    pub(crate) check: fn(&toml::Table) -> Result<(), Wrong>,
+    pub(crate) remeshes: fn(&toml::Table) -> Result<bool, String>,
+    pub(crate) remesh: Remesh,
     pub(crate) needs: fn(&toml::Table) -> Result<Vec<Need>, String>,
     pub(crate) make: Make,
 }
 
 /// Prepares a modifier from its parameters, as the document has them.
 type Make = fn(&toml::Table, &Inputs<'_>) -> Result<Arc<dyn Erased>, String>;
+
+/// Makes a body at rest as fine as a modifier with these parameters needs it.
+type Remesh = fn(&toml::Table, &TriMesh, &[Loaded], &Run<'_>) -> Result<TriMesh, String>;
 
 /// The kinds of modifiers that documents may name. [`Registry::default`] has all of this library
 /// (`scene/kinds.rs`: one line a capability); [`with`](Self::with) adds one's own.
@@ -45,8 +55,12 @@ impl Registry {
             name: M::KIND,
             stages: M::STAGES,
             schema: super::read::schema::<M::Params>,
-            check: |table| read::<M::Params>(table).map(|_| ()),
-            needs: |table| Ok(M::needs(&read(table).map_err(|e| e.to_string())?)),
+            pointwise: M::POINTWISE,
+            reads_tracks: M::READS_TRACKS,
+            check: check::<M>,
+            remeshes: |table| Ok(M::remeshes(&read(table)?)),
+            remesh: |table, mesh, sources, run| M::remesh(&read(table)?, mesh, sources, run),
+            needs: |table| Ok(M::needs(&read(table)?)),
             make: make::<M>,
         });
         self
@@ -64,13 +78,27 @@ impl Registry {
     }
 }
 
-fn read<P: DeserializeOwned>(table: &toml::Table) -> Result<P, toml::de::Error> {
-    P::deserialize(table.clone())
+/// Parameters as what they are.
+pub(crate) fn read<P: DeserializeOwned>(table: &toml::Table) -> Result<P, String> {
+    P::deserialize(table.clone()).map_err(|e| e.message().to_owned())
+}
+
+fn check<M: Modifier>(table: &toml::Table) -> Result<(), Wrong> {
+    let fix = || format!("this {} cannot be read", M::KIND);
+    let unread = |what| Wrong { at: Vec::new(), what, fix: fix() };
+    M::check(&read(table).map_err(unread)?)
 }
 
 fn make<M: Modifier>(table: &toml::Table, from: &Inputs<'_>) -> Result<Arc<dyn Erased>, String> {
-    let params: M::Params = read(table).map_err(|e| e.to_string())?;
-    let modifier = M::prepare(&params, from)?;
+    let params: M::Params = read(table)?;
+    ready(M::prepare(&params, from)?, params)
+}
+
+/// A modifier with its parameters.
+pub(super) fn ready<M: Modifier>(
+    modifier: M,
+    params: M::Params,
+) -> Result<Arc<dyn Erased>, String> {
     let nature = modifier.nature(&params);
     let rate = nature.ticks_per_second;
     if rate == 0 || !super::TICKS_PER_SECOND.is_multiple_of(rate) {

@@ -83,6 +83,9 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// What the person should know.
     pub warnings: Vec<String>,
+    /// The volume before it moved the body, if how that changed is worth telling: the player, which mostly measures the
+    /// volume anyway, adds the figure `volume change`.
+    pub volume_before: Option<f64>,
     body: usize,
     modifier: usize,
     kind: &'static str,
@@ -105,6 +108,13 @@ impl Report {
         let Self { body, modifier, kind, .. } = *self;
         let (kind, name, unit) = (kind.into(), name.into(), unit.into());
         self.figures.push(Figure { body, modifier, kind, name, unit, fold, value: value.into() });
+    }
+
+    /// Tells how the volume changed, to what it is after the modifier.
+    pub(crate) fn tell_volume(&mut self, after: f64) {
+        if let Some(before) = self.volume_before.take() {
+            self.tell("volume change", "", Fold::Largest, after / before - 1.0);
+        }
     }
 
     /// Tells what the person should know.

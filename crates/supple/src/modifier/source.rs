@@ -80,7 +80,7 @@ pub struct FlowEntry {
     pub looped: bool,
     /// Cells of a flow that the zoo simulates. Default: its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 8, max = 1024))]
+    #[schemars(extend("minimum" = 8, "maximum" = 1024))]
     pub size: Option<[u32; 3]>,
     /// Levels of a flow that the zoo simulates. Default: its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -144,7 +144,7 @@ impl Arena {
         let mut falling: Vec<(usize, Stepper<'_>)> = Vec::new();
         for (i, cast) in cast.iter().enumerate() {
             let bones = &state.bodies[i].bones;
-            if let (Drive::Simulated { ragdoll, .. }, None) = (&cast.drive, bones.frozen) {
+            if let (Drive::Simulated { ragdoll, .. }, None) = (&*cast.drive, bones.frozen) {
                 falling.push((i, ragdoll.begin_tick(bones, dt_secs as f32)));
             }
         }
@@ -164,7 +164,7 @@ impl Arena {
                 pressures[pressure.body as usize].push(pressure);
             }
             for (i, stepper) in &mut falling {
-                let Drive::Simulated { ragdoll, pull, .. } = &cast[*i].drive else { continue };
+                let Drive::Simulated { ragdoll, pull, .. } = &*cast[*i].drive else { continue };
                 let soft = self.bodies[*i].as_ref();
                 let bone = |p: &Pressure| {
                     Some((ragdoll.bone_of(&soft?.segments.all[p.segment as usize]), *p))

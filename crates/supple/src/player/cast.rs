@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat4, Mat4, Vec3};
 
+use super::carried::Carried;
 use super::error::{FrameError, PlayerError};
-use super::open::{Beat, Lents, Loan, Open, Opening, Rest};
-use super::takes::Takes;
+use super::open::{Beat, Folded, Instant, Lents, Loan, Open, Opening, Rest};
 use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
 #[cfg(feature = "rigid")]
@@ -19,45 +19,41 @@ use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::Shading;
 use crate::mesh::tangents;
 use crate::mesh::volume::volume;
-use crate::mesh::{Shape, Topology, TriMesh, Values};
-use crate::modifier::{self, Figure, Obstacles};
+use crate::mesh::{Shape, TetMesh, Topology, TriMesh, Values};
+use crate::modifier::{AnyState, Figure, Modifier, Obstacles, PoseAt, Posed, Ready, Report, Stage};
 use crate::rig::asset::Asset;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
-use crate::scene::modifier::{Carried, Memory, Moment, Prepared, Stage};
 use crate::scene::{
-    Actor, ClipChoice, Folder, Keyframes, Modifier, Motion, PathError, Recording, Repeat,
-    RigidMotion, RigidPath, Source,
+    Actor, ClipChoice, Folder, Keyframes, Motion, PathError, Recording, Repeat, RigidMotion,
+    RigidPath, Source,
 };
-use crate::secondary;
-use crate::skinning::{self, Instant, Solver, Take};
 
 /// Rest volumes below this share of the bounding box' cube count as none.
 const NO_VOLUME: f64 = 1e-9;
 
-/// An asset of the scene with all that moves it.
-#[derive(Debug)]
+/// An asset of the scene with all that moves it. What is large in it is shared with its clones.
+#[derive(Clone, Debug)]
 pub struct Cast {
     /// What the scene says about it.
     pub actor: Actor,
     /// The asset as one skinned mesh.
-    pub body: Body,
+    pub body: Arc<Body>,
     /// The body at rest, placed: exactly one mesh, with its materials and images.
-    pub rest: Asset,
+    pub rest: Arc<Asset>,
     /// Volume at rest; `None` for a shape that encloses nothing.
     pub rest_volume: Option<f64>,
-    pub(super) drive: Drive,
+    pub(super) drive: Arc<Drive>,
     placement: DAffine3,
     /// For the normals of its frames.
-    pub(super) shading: Shading,
-    /// What each modifier has worked out.
-    prepared: Vec<Prepared>,
-    /// Those of its modifiers that are kinds of the registry.
-    pub(super) open: Vec<Option<Open>>,
+    pub(super) shading: Arc<Shading>,
+    /// Its modifiers, in the order of effect.
+    pub(super) modifiers: Vec<Open>,
+    /// Those before them that are part of its shape now.
+    folded: Folded,
+    /// The solid beside it, where it was bound and where it is placed.
+    tets: Option<Arc<[TetMesh; 2]>>,
     /// How its vertices hang together, unless a modifier changes that.
     pub(super) topology: Arc<Topology>,
-    /// How it is skinned, if a modifier keeps its volume, and the number of that modifier.
-    solver: Option<(usize, Solver)>,
-    takes: Takes,
 }
 
 /// The primary motion, ready to be sampled.
@@ -88,18 +84,17 @@ pub(super) struct Deformed {
     pub(super) shape: Shape,
     pub(super) warnings: Vec<String>,
     pub(super) figures: Vec<Figure>,
-    /// One for each modifier of that kind.
-    pub(super) secondary: Vec<secondary::Report>,
     pub(super) guides: Guides,
-    /// The volume before the last modifier, if that was `secondary`: how it changed is still to be told.
-    pub(super) volume_before: Option<f64>,
+    /// What the last modifier told, if how it changed the volume is still to be told.
+    pub(super) unmeasured: Option<Report>,
 }
 
 impl Deformed {
-    /// Tells how `secondary` changed the volume.
-    pub(super) fn tell_flesh(&mut self, before: f64, after: f64) {
-        if let Some(report) = self.secondary.last_mut() {
-            report.volume_change = Some(after / before - 1.0);
+    /// Tells how the last modifier changed the volume.
+    pub(super) fn tell_volume(&mut self, after: f64) {
+        if let Some(mut report) = self.unmeasured.take() {
+            report.tell_volume(after);
+            self.figures.append(&mut report.figures);
         }
     }
 }
@@ -122,52 +117,50 @@ impl Cast {
         run.check()?;
         let mut body =
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
-        let actor = with_tools(actor, load, run)?;
+        let actor = actor.clone();
         let placement = actor.placement.affine();
-        if let Some(finer) = finer(&actor, &body, placement, run)? {
+        let folded = opening.fold(&actor, (&mut loaded, &mut body), load)?;
+        let at_rest = || {
+            let mut mesh = body.rest_mesh(run);
+            place(&mut mesh, placement, run);
+            mesh
+        };
+        if let Some(mut finer) = opening.finer((&actor, &folded), at_rest, load)? {
+            place(&mut finer, placement.inverse(), run);
+            let finer = Asset::from_mesh(finer);
             loaded = Asset { materials: loaded.materials, images: loaded.images, ..finer };
             let wrong = |source| PlayerError::Body { asset: actor.name.clone(), source };
             body = Body::from_asset(&loaded).map_err(wrong)?;
         }
         let drive = Drive::new(&actor, &loaded, &body, folder)?;
-        let prepare = |(number, modifier): (usize, &Modifier)| {
-            modifier.prepare(&body, &placement).map_err(|what| PlayerError::Modifier {
-                asset: actor.name.clone(),
-                number,
-                kind: modifier.kind().to_owned(),
-                what,
-            })
-        };
-        let prepared = (1..).zip(&actor.modifiers).map(prepare).collect::<Result<_, _>>()?;
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
-        let solver = solver(&actor, &body, run)?;
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
         let first = placed(body.matrices(body.rest_pose()), placement).first().copied();
-        let tets = opening.solid(&actor, &body, first.unwrap_or_default())?;
+        let tets = opening.solid(&actor, &body, first.unwrap_or_default())?.map(Arc::new);
         let placed = &rest.meshes[0];
-        let at_rest = Rest { body: &body, placed, tets: tets.as_ref(), placement };
-        let open = opening.prepare(&actor, &at_rest, load)?;
+        let meets_others = actor.contact.is_some_and(|contact| contact.others);
+        let at_rest = Rest { body: &body, placed, tets: tets.as_deref(), placement, meets_others };
+        let modifiers = opening.prepare((&actor, &folded, &[]), &at_rest, load)?;
         let topology = Arc::new(match body.mesh.triangles.is_empty() {
             true => Topology::Points,
             false => Topology::Triangles(body.mesh.triangles.clone()),
         });
         Ok(Self {
             actor,
-            body,
-            rest,
+            body: Arc::new(body),
+            rest: Arc::new(rest),
             rest_volume,
-            drive,
+            drive: Arc::new(drive),
             placement,
-            shading,
-            prepared,
-            open,
+            shading: Arc::new(shading),
+            modifiers,
+            folded,
+            tets,
             topology,
-            solver,
-            takes: Takes::new(opening.scene.time.start, opening.scene.time.fps),
         })
     }
 
@@ -185,20 +178,72 @@ impl Cast {
 
     /// Hands a shape that is no longer needed to the modifier that made it: the first.
     pub(super) fn take_back(&self, shape: Shape) {
-        if let Some(Some(open)) = self.open.first() {
-            open.erased.take_back(shape);
+        if let Some(modifier) = self.modifiers.first() {
+            modifier.erased.take_back(shape);
         }
     }
 
-    /// What its modifiers remember before the first tick, which is at the moment; those of the registry that do not
-    /// warm up begin afterwards ([`begin_open`](Self::begin_open)).
-    pub(super) fn begin(&self, moment: &Moment<'_>, run: &Run<'_>) -> BodyState {
-        let warm_up = self.actor.modifiers.iter().map(|m| m.warm_up_secs()).fold(0.0, f64::max);
-        let ticks = (warm_up * f64::from(TICKS_PER_SECOND)).ceil() as u32;
+    /// It as another version of the scene has it, with all that did not change; `None` if the body itself did.
+    pub(super) fn renewed(
+        &self,
+        actor: &Actor,
+        opening: &Opening<'_>,
+        load: Load<'_>,
+    ) -> Result<Option<Self>, PlayerError> {
+        let old = &self.actor;
+        let is_same_body = old.source == actor.source
+            && old.tets == actor.tets
+            && old.placement == actor.placement
+            && old.motion == actor.motion
+            && old.rest == actor.rest
+            && opening.remeshing(old) == opening.remeshing(actor);
+        if !is_same_body {
+            return Ok(None);
+        }
+        let meets_others = actor.contact.is_some_and(|contact| contact.others);
+        let is_same_contact = old.contact == actor.contact;
+        let at_rest = Rest {
+            body: &self.body,
+            placed: &self.rest.meshes[0],
+            tets: self.tets.as_deref(),
+            placement: self.placement,
+            meets_others,
+        };
+        let known = if is_same_contact { &self.modifiers[..] } else { &[] };
+        let modifiers = opening.prepare((actor, &self.folded, known), &at_rest, load)?;
+        Ok(Some(Self { actor: actor.clone(), modifiers, ..self.clone() }))
+    }
+
+    /// Goes on with the states of what was kept of an older version.
+    pub(super) fn keep(&self, old: &Self, was: &BodyState, state: &mut BodyState) {
+        if !Arc::ptr_eq(&self.body, &old.body) {
+            return;
+        }
+        state.bones.clone_from(&was.bones);
+        for (modifier, slot) in self.modifiers.iter().zip(&mut state.slots) {
+            if let Some(kept) = modifier.kept_from.and_then(|k| was.slots.get(k)) {
+                slot.clone_from(kept);
+            }
+        }
+    }
+
+    /// One of its modifiers, counted from 0 without those that were folded into its shape, as what it was prepared to be,
+    /// with its parameters; `None` if it is of another kind.
+    #[must_use]
+    pub fn modifier<M: Modifier>(&self, i: usize) -> Option<(&M, &M::Params)> {
+        let ready: &Ready<M> = self.modifiers.get(i)?.erased.ready().downcast_ref()?;
+        Some((&ready.modifier, &ready.params))
+    }
+
+    /// What its modifiers remember before the first tick, which is at the moment; those that do not warm up begin
+    /// afterwards ([`begin_late`](Self::begin_late)).
+    pub(super) fn begin(&self, moment: &Instant<'_>, run: &Run<'_>) -> BodyState {
+        let warm_ups = self.modifiers.iter().map(|m| m.erased.nature().warm_up_secs);
+        let ticks = (warm_ups.fold(0.0, f64::max) * f64::from(TICKS_PER_SECOND)).ceil() as u32;
         let dt_secs = 1.0 / f64::from(TICKS_PER_SECOND);
         let lents = Lents::default();
         let at = |k: u32| Beat {
-            moment: Moment { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment },
+            moment: Instant { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment },
             tick: 0,
             tick_secs: moment.secs,
             dt_secs,
@@ -207,31 +252,18 @@ impl Cast {
             lents: &lents,
             run,
         };
-        let bones = self.begin_bones();
-        let beat = at(0);
-        let mut carried = self.carried_whole(&bones, &beat.moment);
-        let mut slots = Vec::with_capacity(self.prepared.len());
-        for (i, modifier) in self.actor.modifiers.iter().enumerate() {
-            let memory = match self.warms_up(i) {
-                true => self.begin_one(i, &beat, &mut carried),
-                false => {
-                    let stage = self.stage(&beat.moment, &self.prepared[i]);
-                    modifier.begin(&stage, &mut carried)
-                }
-            };
-            slots.push(Slot { memory, frozen: None });
-        }
-        let mut state = BodyState { slots, bones };
+        let none = || Slot { memory: AnyState::none(), frozen: None };
+        let slots = self.modifiers.iter().map(|_| none()).collect();
+        let mut state = BodyState { slots, bones: self.begin_bones() };
+        let warms_up = |i: usize| self.warms_up(i);
+        self.begin_some(&mut state, &at(0), warms_up, warms_up);
         for k in 1..=ticks {
             let beat = at(k);
             let mut carried = self.carried_whole(&state.bones, &beat.moment);
-            for (i, slot) in state.slots.iter_mut().enumerate() {
-                if self.warms_up(i) {
-                    // What cannot be read now cannot be read in the first frame either, and is told there.
-                    let _ = self.step_open(i, slot, &beat, (&mut carried, &mut Vec::new()));
-                } else {
-                    self.step_listed(i, slot, (&beat.moment, dt_secs, 0), &mut carried);
-                }
+            for i in self.order().filter(|&i| self.warms_up(i)) {
+                let slot = &mut state.slots[i];
+                // What cannot be read now cannot be read in the first frame either, and is told there.
+                let _ = self.step_one(i, slot, &beat, (&mut carried, &mut Vec::new()));
             }
         }
         state
@@ -239,7 +271,7 @@ impl Cast {
 
     /// The bones before the first tick.
     fn begin_bones(&self) -> RigidState {
-        match &self.drive {
+        match &*self.drive {
             #[cfg(feature = "rigid")]
             Drive::Simulated { ragdoll, .. } => ragdoll.begin(),
             Drive::Still | Drive::Clip { .. } | Drive::Path { .. } => RigidState::default(),
@@ -256,35 +288,9 @@ impl Cast {
         let mut lent = Vec::new();
         let mut carried = self.carried_whole(&state.bones, &beat.moment);
         for i in self.order() {
-            let slot = &mut state.slots[i];
-            match self.open[i] {
-                Some(_) => self.step_open(i, slot, beat, (&mut carried, &mut lent))?,
-                None => {
-                    let step = (&beat.moment, beat.dt_secs, beat.tick);
-                    self.step_listed(i, slot, step, &mut carried);
-                }
-            }
+            self.step_one(i, &mut state.slots[i], beat, (&mut carried, &mut lent))?;
         }
         Ok((carried.joints, lent))
-    }
-
-    /// Advances a modifier that is no kind of the registry: to a moment, by seconds, in a tick.
-    fn step_listed(
-        &self,
-        i: usize,
-        slot: &mut Slot,
-        (moment, dt_secs, tick): (&Moment<'_>, f64, u64),
-        carried: &mut Carried,
-    ) {
-        if slot.frozen.is_some() || self.open[i].is_some() {
-            return;
-        }
-        let (before, carried_before) = (slot.memory.clone(), carried.clone());
-        let stage = self.stage(moment, &self.prepared[i]);
-        if !self.actor.modifiers[i].step(&stage, &mut slot.memory, dt_secs, carried) {
-            *slot = Slot { memory: before, frozen: Some(tick) };
-            *carried = carried_before;
-        }
     }
 
     /// Where the vertices are, given the memories.
@@ -300,35 +306,31 @@ impl Cast {
         let mut deformed = Deformed {
             number,
             shape: Shape { topology: self.topology.clone(), ..Shape::default() },
-            warnings: Vec::new(),
+            warnings: self.folded.warnings.clone(),
             figures: Vec::new(),
-            secondary: Vec::new(),
             guides: Guides::default(),
-            volume_before: None,
+            unmeasured: None,
         };
         let bound = self.bound(&pose, state, beat, &mut deformed)?;
-        deformed.shape.positions =
-            self.skin(bound, &joints, moment, &mut deformed.warnings, run)?;
+        deformed.shape.positions = self.skin(bound, &joints, beat, &mut deformed)?;
         let mut carried = self.at(joints);
-        // Where the first joint is after each modifier.
-        let mut firsts = Vec::with_capacity(self.prepared.len());
+        carried.morph_weights = self.morph_weights(moment);
+        // Where the first joint is after each modifier; before the skeleton, where it is bound.
+        let mut firsts = Vec::with_capacity(self.modifiers.len());
         for (i, slot) in state.slots.iter().enumerate() {
             run.check()?;
-            let before = carried.joints.first().copied();
-            let whole = self.whole(&deformed.shape);
-            match (&self.open[i], &slot.memory) {
-                (None, _) => self.deform_listed(i, slot, beat, &carried, &mut deformed),
-                (Some(open), Memory::Open(state)) if open.stage == modifier::Stage::World => {
-                    self.deform_open(i, state, beat, &mut carried, &mut deformed)?;
+            if self.modifiers[i].stage == Stage::World {
+                let whole = self.whole(&deformed.shape);
+                self.deform_one(i, &slot.memory, beat, &mut carried, &mut deformed)?;
+                if let Some(before) = whole.filter(|b| b.len() == deformed.shape.positions.len()) {
+                    self.body.welding().move_together(&before, &mut deformed.shape.positions);
                 }
-                (Some(_), _) => {}
             }
-            if let Some(before) = whole.filter(|b| b.len() == deformed.shape.positions.len()) {
-                self.body.welding().move_together(&before, &mut deformed.shape.positions);
-            }
-            let after = carried.joints.first().copied();
-            deformed.guides.carry(before, after);
-            firsts.push(after);
+            let is_early = self.modifiers[i].stage != Stage::World;
+            firsts.push(match is_early {
+                true => Some(Mat4::IDENTITY),
+                false => carried.joints.first().copied(),
+            });
             if let Some(tick) = slot.frozen {
                 self.warn(i, &format!("not finite at tick {tick}, frozen"), &mut deformed);
             }
@@ -345,94 +347,57 @@ impl Cast {
         (is_own && !welding.is_trivial()).then(|| shape.positions.clone())
     }
 
-    /// Carries out a modifier that is no kind of the registry.
-    fn deform_listed(
-        &self,
-        i: usize,
-        slot: &Slot,
-        beat: &Beat<'_>,
-        carried: &Carried,
-        deformed: &mut Deformed,
-    ) {
-        let modifier = &self.actor.modifiers[i];
-        if deformed.shape.positions.len() != self.body.mesh.positions.len() {
-            let what = "a modifier before it changed the vertices; left out of this frame";
-            return self.warn(i, what, deformed);
-        }
-        let stage = self.stage(&beat.moment, &self.prepared[i]);
-        deformed.guides.add_springs(&self.prepared[i], &slot.memory, &carried.joints);
-        let positions = &mut deformed.shape.positions;
-        let outcome = modifier.deform(&stage, &slot.memory, carried, positions, beat.run);
-        if let Some(what) = outcome.warning {
-            self.warn(i, &what, deformed);
-        }
-        deformed.secondary.extend(outcome.secondary);
-        if i + 1 == self.actor.modifiers.len() {
-            deformed.volume_before = outcome.volume_before;
-        } else if let Some(before) = outcome.volume_before {
-            let Shape { positions, topology, .. } = &deformed.shape;
-            let after = volume(positions, topology.triangles(), beat.run);
-            deformed.tell_flesh(before, after);
-        }
-    }
-
-    fn warn(&self, i: usize, what: &str, deformed: &mut Deformed) {
-        let (name, kind) = (&self.actor.name, self.actor.modifiers[i].kind());
-        let warning = format!("asset '{name}', modifier {} ({kind}): {what}", i + 1);
+    pub(super) fn warn(&self, i: usize, what: &str, deformed: &mut Deformed) {
+        let (name, Open { erased, number, .. }) = (&self.actor.name, &self.modifiers[i]);
+        let warning = format!("asset '{name}', modifier {number} ({}): {what}", erased.kind());
         deformed.warnings.push(warning);
     }
 
     /// The pose of the skeleton and the morph targets, as modifiers leave it.
-    pub(super) fn full_pose(&self, moment: &Moment<'_>) -> Pose {
+    pub(super) fn full_pose(&self, moment: &Instant<'_>) -> Pose {
         let mut pose = self.pose(moment.secs);
         if !self.body.morphs.is_empty() {
             let mut weights = self.body.morph_weights(&pose);
-            for open in self.open.iter().flatten() {
-                open.erased.weigh(moment.secs, moment.tracks, &mut weights);
+            for modifier in &self.modifiers {
+                modifier.erased.weigh(moment.secs, moment.tracks, &mut weights);
             }
             self.body.set_morph_weights(&mut pose, &weights);
         }
         pose
     }
 
-    fn stage<'a>(&'a self, moment: &Moment<'a>, prepared: &'a Prepared) -> Stage<'a> {
-        Stage { moment: *moment, body: &self.body, prepared }
-    }
-
-    /// Bound vertices moved by the skeleton, with the volume kept if a modifier says so.
+    /// Bound vertices moved by the skeleton, as the last modifier says that takes this upon itself.
     fn skin(
         &self,
         bound: Cow<'_, [Vec3]>,
-        matrices: &[Mat4],
-        moment: &Moment<'_>,
-        warnings: &mut Vec<String>,
-        run: &Run<'_>,
+        joints: &[Mat4],
+        beat: &Beat<'_>,
+        deformed: &mut Deformed,
     ) -> Result<Vec<Vec3>, FrameError> {
-        let Some((number, solver)) = &self.solver else {
-            return Ok(self.body.skin_bound(&bound, matrices, self.skinning(), run));
+        let (body, skinning, run) = (&self.body, self.skinning(), beat.run);
+        let Some(i) = self.modifiers.iter().rposition(|m| m.erased.nature().skins) else {
+            return Ok(body.skin_bound(&bound, joints, skinning, run));
         };
-        let (body, skinning) = (&self.body, self.skinning());
-        let skinned = if matches!(self.drive, Drive::Clip { .. }) {
-            let place = self.takes.place(moment.secs);
-            let instants = |number: i64| {
-                let moment = Moment { secs: place.secs(number), ..*moment };
-                let pose = self.full_pose(&moment);
-                let matrices = self.matrices(&pose, &RigidState::default(), moment.secs);
-                Some(Instant { bound: body.morphed(&pose, run), matrices })
-            };
-            let take = Take { body, skinning, instants: &instants, memo: place.memo };
-            let now = Instant { bound, matrices: matrices.to_vec() };
-            solver.frame(&take, place.number, &now, run)?
-        } else {
-            // Inside the pool from the first to the last: a pose is many small pieces of work.
-            run.install(|| solver.pose_bound(body, bound, matrices, skinning, run))?
+        let at = |secs: f64| {
+            let pose = self.full_pose(&Instant { secs, ..beat.moment });
+            let matrices = self.matrices(&pose, &RigidState::default(), secs);
+            (body.morphed(&pose, run), matrices)
         };
-        let name = &self.actor.name;
-        let told = skinning::warnings(solver, &skinned.report);
-        warnings.extend(
-            told.into_iter().map(|w| format!("asset '{name}', modifier {number} (skinning): {w}")),
-        );
-        Ok(skinned.positions)
+        let is_known = matches!(*self.drive, Drive::Clip { .. });
+        let posed = Posed {
+            body,
+            bound,
+            joints,
+            skinning,
+            secs: beat.moment.secs,
+            at: is_known.then_some(&at as PoseAt<'_>),
+            run,
+        };
+        let Open { erased, number, .. } = &self.modifiers[i];
+        let mut report = Report::of(deformed.number, *number, erased.kind());
+        let skinned = erased.skin(posed, &mut report).map_err(|halt| self.failed(i, halt))?;
+        self.tell(i, report, beat, deformed);
+        Ok(skinned)
     }
 
     /// Puts vertices that are not finite back where they rest; those of a generator, which rest nowhere, at the
@@ -457,7 +422,7 @@ impl Cast {
     }
 
     fn skinning(&self) -> Skinning {
-        match &self.drive {
+        match &*self.drive {
             Drive::Clip { keyframes, .. } => keyframes.skinning,
             #[cfg(feature = "rigid")]
             Drive::Simulated { skinning, .. } => *skinning,
@@ -468,7 +433,7 @@ impl Cast {
     /// *Move*: the pose of the skeleton.
     fn pose(&self, secs: f64) -> Pose {
         let mut pose = self.body.rest_pose().clone();
-        if let Drive::Clip { clip, span, keyframes } = &self.drive {
+        if let Drive::Clip { clip, span, keyframes } = &*self.drive {
             clip.sample(keyframes.clip_time(secs, *span), &mut pose);
         }
         pose
@@ -477,7 +442,7 @@ impl Cast {
     /// Where the primary motion alone carries the vertices; `None` if it is simulated.
     pub(super) fn posed(&self, secs: f64, run: &Run<'_>) -> Option<Vec<Vec3>> {
         #[cfg(feature = "rigid")]
-        if matches!(self.drive, Drive::Simulated { .. }) {
+        if matches!(*self.drive, Drive::Simulated { .. }) {
             return None;
         }
         let pose = self.pose(secs);
@@ -489,12 +454,12 @@ impl Cast {
     fn matrices(&self, pose: &Pose, bones: &RigidState, secs: f64) -> Vec<Mat4> {
         let mut world = self.placement;
         #[cfg(feature = "rigid")]
-        if let Drive::Simulated { ragdoll, .. } = &self.drive {
+        if let Drive::Simulated { ragdoll, .. } = &*self.drive {
             return ragdoll.matrices(bones);
         }
         #[cfg(not(feature = "rigid"))]
         let _ = bones;
-        if let Drive::Path { path, repeat } = &self.drive {
+        if let Drive::Path { path, repeat } = &*self.drive {
             let (first, last) = path.span();
             world *= path.affine(repeat.wrap(secs, first, last));
         }
@@ -514,17 +479,13 @@ impl Cast {
 
     /// Where the body is with its joints there.
     pub(super) fn at(&self, joints: Vec<Mat4>) -> Carried {
-        let centroid = self.body.centroid(&joints);
-        Carried { centroid, joints, morphs: Vec::new(), edits: Vec::new(), courses: Vec::new() }
+        Carried::new(self.body.centroid(&joints), joints)
     }
 
-    /// Where the primary motion carries the body, with the weights of its morph targets.
-    fn carried_whole(&self, bones: &RigidState, moment: &Moment<'_>) -> Carried {
-        let mut carried = self.carried(bones, moment.secs);
-        let has_flesh = self.actor.modifiers.iter().any(|m| matches!(m, Modifier::Secondary(_)));
-        if has_flesh && !self.body.morphs.is_empty() {
-            carried.morphs = self.body.morph_weights(&self.full_pose(moment));
-        }
+    /// Where the primary motion carries the body, with its morph weights and markers.
+    pub(super) fn carried_whole(&self, bones: &RigidState, moment: &Instant<'_>) -> Carried {
+        let mut carried = self.carried(bones, moment.secs).with_markers(&self.modifiers);
+        carried.morph_weights = self.morph_weights(moment);
         carried
     }
 }
@@ -632,74 +593,6 @@ impl Drive {
             Err(source) => Err(PlayerError::Path { asset, path, source }),
         }
     }
-}
-
-/// The actor with all that its modifiers name.
-fn with_tools(actor: &Actor, load: Load<'_>, run: &Run<'_>) -> Result<Actor, PlayerError> {
-    let mut actor = actor.clone();
-    for (i, modifier) in actor.modifiers.iter_mut().enumerate() {
-        let kind = modifier.kind().to_owned();
-        let loaded =
-            modifier.load(&mut |source| Ok(Body::from_asset(&load(source)?)?.rest_mesh(run)));
-        loaded.map_err(|error| PlayerError::Modifier {
-            asset: actor.name.clone(),
-            number: i + 1,
-            kind,
-            what: error.to_string(),
-        })?;
-    }
-    Ok(actor)
-}
-
-/// The body at rest as fine as its edits need it, if one of them asks for that.
-fn finer(
-    actor: &Actor,
-    body: &Body,
-    placement: DAffine3,
-    run: &Run<'_>,
-) -> Result<Option<Asset>, PlayerError> {
-    for (i, modifier) in actor.modifiers.iter().enumerate() {
-        let Modifier::Sculpt(params) = modifier else { continue };
-        if !params.remesh {
-            continue;
-        }
-        let wrong = |what: String| PlayerError::Modifier {
-            asset: actor.name.clone(),
-            number: i + 1,
-            kind: modifier.kind().to_owned(),
-            what,
-        };
-        if i > 0 || !matches!(actor.motion, Motion::Still) {
-            let what = "remesh = true needs a body at rest: no motion, and no modifier before it";
-            return Err(wrong(what.to_owned()));
-        }
-        let mut mesh = body.rest_mesh(run);
-        place(&mut mesh, placement, run);
-        let mut mesh = params.refined(&mesh, run).map_err(|e| wrong(e.to_string()))?;
-        place(&mut mesh, placement.inverse(), run);
-        return Ok(Some(Asset::from_mesh(mesh)));
-    }
-    Ok(None)
-}
-
-/// The last of the actor's modifiers that keeps the volume in skinning, prepared.
-fn solver(
-    actor: &Actor,
-    body: &Body,
-    run: &Run<'_>,
-) -> Result<Option<(usize, Solver)>, PlayerError> {
-    for (i, modifier) in actor.modifiers.iter().enumerate().rev() {
-        if let Modifier::Skinning(params) = modifier {
-            let wrong = |e: skinning::Error| PlayerError::Modifier {
-                asset: actor.name.clone(),
-                number: i + 1,
-                kind: modifier.kind().to_owned(),
-                what: e.to_string(),
-            };
-            return Solver::new(body, params, run).map(|s| Some((i + 1, s))).map_err(wrong);
-        }
-    }
-    Ok(None)
 }
 
 /// The placed body at rest, for writers: one mesh on one node.

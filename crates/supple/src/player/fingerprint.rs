@@ -24,7 +24,7 @@ use crate::rig::{Channel, Clip, Track};
 use crate::scene::{Noted, Output, Scene};
 
 /// Raised when the same scene gives other frames than before.
-const FRAMES_VERSION: u32 = 2;
+const FRAMES_VERSION: u32 = 3;
 
 /// Files up to this size are hashed whole.
 const WHOLE_BYTES: u64 = 1 << 30;

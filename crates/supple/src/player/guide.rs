@@ -1,33 +1,19 @@
 //! What moves a body in a frame: not its surface, but what a picture of the method shows.
 
-use glam::{DMat4, Mat4, Vec3};
+use glam::{DAffine3, DMat4, Mat4, Vec3};
 
-use crate::modifier::Overlay;
+use crate::modifier::{Overlay, Spring};
 use crate::rig::Body;
-use crate::scene::modifier::{Memory, Prepared};
 
 /// What moves a body in one frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guides {
     /// From bind to world, for each joint of the body, after all modifiers.
     pub joints: Vec<Mat4>,
-    /// The masses of its `secondary` modifiers.
-    pub springs: Vec<Spring>,
     /// For each modifier, how those after it carry the space it works in: from there to the world.
     pub onward: Vec<Mat4>,
     /// What modifiers show beside the surface.
     pub overlays: Vec<Overlay>,
-}
-
-/// A mass on its spring.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spring {
-    /// Where it hangs.
-    pub anchor: Vec3,
-    /// Where the mass is.
-    pub mass: Vec3,
-    /// How far it moves the flesh around it, in scene units.
-    pub radius: f32,
 }
 
 impl Guides {
@@ -62,28 +48,18 @@ impl Guides {
         self.joints = joints;
     }
 
-    /// Adds the masses of a modifier whose joints are at `joints`.
-    pub(super) fn add_springs(&mut self, prepared: &Prepared, memory: &Memory, joints: &[Mat4]) {
-        let (Prepared::Secondary(flesh), Memory::Secondary(state)) = (prepared, memory) else {
-            return;
-        };
-        let spring = |(swing, radius): (&crate::secondary::Swing, f64)| Spring {
-            anchor: swing.mass.anchor.as_vec3(),
-            mass: swing.mass.position.as_vec3(),
-            radius: radius as f32,
-        };
-        self.springs.extend(state.swings.iter().zip(flesh.radii(joints)).map(spring));
+    /// The masses on springs among the overlays.
+    pub fn springs(&self) -> impl Iterator<Item = &Spring> {
+        self.overlays.iter().filter_map(|overlay| match overlay {
+            Overlay::Spring(spring) => Some(spring),
+            _ => None,
+        })
     }
 
-    /// Carries the masses on with a modifier that moves the first joint from one place to another.
-    pub(super) fn carry(&mut self, from: Option<Mat4>, to: Option<Mat4>) {
-        let Some(map) = map_between(from, to) else { return };
-        let scale = map.determinant().abs().cbrt() as f32;
-        for spring in &mut self.springs {
-            spring.anchor = map.transform_point3(spring.anchor.as_dvec3()).as_vec3();
-            spring.mass = map.transform_point3(spring.mass.as_dvec3()).as_vec3();
-            spring.radius *= scale;
-        }
+    /// Carries what is shown so far on with a modifier that moves the whole body.
+    pub(super) fn carry(&mut self, map: &DAffine3) {
+        let map = DMat4::from(*map);
+        self.overlays.iter_mut().for_each(|overlay| overlay.carry(&map));
     }
 }
 

@@ -30,10 +30,10 @@
 //! use supple::scene::{Folder, Scene};
 //!
 //! let scene = Scene::parse(r#"
-//!     supple = 1
+//!     supple = 2
 //!     [[asset]]
 //!     zoo = "triangle"
-//!     [[asset.modifier]]
+//!     [[asset.world]]
 //!     kind = "place"
 //!     translate = [0, "lift", 0]
 //!     [track.lift]
@@ -49,6 +49,7 @@
 //! ```
 
 mod arena;
+mod carried;
 mod cast;
 pub mod clock;
 mod error;
@@ -58,7 +59,7 @@ mod open;
 mod resample;
 pub mod source;
 pub mod state;
-mod takes;
+mod update;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -73,21 +74,21 @@ use crate::mesh::shading::{Buffers, Shading};
 use crate::mesh::volume::{centroid, volume};
 use crate::mesh::{Attributes, Shape, Topology, Values};
 use crate::modifier::{Figure, Memo, Obstacles, Registry};
-use crate::scene::modifier::Moment;
 use crate::scene::{Folder, Noted, Scene, Source};
-use crate::{Asset, Run, secondary};
+use crate::{Asset, Run};
 
 pub use cast::Cast;
 pub use clock::{Clock, TICKS_PER_SECOND, When};
 pub use error::{FrameError, PlayerError, Unreadable};
-pub use guide::{Guides, Spring};
+pub use guide::Guides;
 pub use source::{SourceError, load};
 pub use state::{BodyState, Slot, State};
+pub use update::RecordError;
 
 use arena::Arena;
 use cast::Deformed;
 use fingerprint::Sources;
-use open::{Beat, Lents, Loan, Opening};
+use open::{Beat, Instant, Lents, Loan, Opening};
 use state::Snapshots;
 
 /// Bodies that one task simulates.
@@ -103,7 +104,9 @@ pub struct Player {
     scene: Scene,
     clock: Clock,
     cast: Vec<Cast>,
-    arena: Arena,
+    arena: Arc<Arena>,
+    /// The kinds of modifiers it knows.
+    registry: Registry,
     state: State,
     snapshots: Snapshots,
     /// All that was loaded for it.
@@ -117,6 +120,8 @@ pub struct Player {
     /// Normals of frames that were handed back.
     spare_normals: Mutex<Vec<Vec<Vec3>>>,
     lents: Lents,
+    /// Whether the state goes on from an older version of the scene: then it is not one that a seek may start from.
+    is_edited: bool,
 }
 
 /// All bodies at one moment.
@@ -156,8 +161,6 @@ pub struct Report {
     pub volume_errors: Vec<Option<f64>>,
     /// What the person should know.
     pub warnings: Vec<String>,
-    /// For each body, what its `secondary` modifiers did, in order.
-    pub secondary: Vec<Vec<secondary::Report>>,
     /// For each body, what was done about contacts.
     #[serde(default)]
     pub contacts: Vec<flesh::Report>,
@@ -167,6 +170,19 @@ pub struct Report {
     /// For each body, the longest an edge is over its length at rest, where it was measured.
     #[serde(default)]
     pub edge_stretches: Vec<f64>,
+}
+
+impl Report {
+    /// A figure that modifiers of a kind told of a body, once for each of them that told it.
+    pub fn figure<'a>(
+        &'a self,
+        body: usize,
+        kind: &'a str,
+        name: &'a str,
+    ) -> impl Iterator<Item = f64> + 'a {
+        let is_it = move |f: &&Figure| f.body == body && f.kind == kind && f.name == name;
+        self.figures.iter().filter(is_it).map(|f| f.value)
+    }
 }
 
 impl Player {
@@ -201,43 +217,26 @@ impl Player {
         let (mut sources, files) = (Sources::default(), Mutex::default());
         let folder = &folder.noting(&files);
         let (memo, flows) = (&Memo::default(), Mutex::default());
-        let opening = Opening { scene, registry, folder, memo, flows, run };
-        let mut load = |source: &Source| load(source).inspect(|asset| sources.add(asset));
+        let opening = Opening { scene, registry, folder, memo, flows, before: None, run };
+        let mut shared = Vec::new();
+        let mut load = |source: &Source| {
+            load_once(scene, source, &mut shared, load).inspect(|asset| sources.add(asset))
+        };
         for actor in &scene.assets {
             run.check()?;
             cast.push(Cast::new(actor, &opening, &mut load)?);
         }
-        let clock = Clock { start: scene.time.start, fps: scene.time.fps };
-        let first = moment(scene, clock.start);
-        let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&first, run));
         let arena = Arena::new(scene, &cast, folder, &mut load)?;
         sources.noted = files.into_inner().unwrap_or_default();
-        let mut state = State { tick: 0, bodies, contacts: Contacts::default() };
-        let places = arena.places(&cast, &state, clock.start);
-        let obstacles = Obstacles { colliders: arena.colliders(), places: &places };
-        let start = Beat {
-            moment: first,
-            tick: 0,
-            tick_secs: clock.start,
-            dt_secs: 0.0,
-            whole: true,
-            obstacles,
-            lents: &Lents::default(),
-            run,
-        };
-        cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_open(body, &start));
-        let joints: Vec<Vec<Mat4>> = cast
-            .iter()
-            .zip(&state.bodies)
-            .map(|(c, b)| c.carried(&b.bones, clock.start).joints)
-            .collect();
-        arena.touch(&cast, &mut state, &joints, clock.start);
+        let state = begun(scene, (&cast, &arena), 0, run);
+        let clock = Clock { start: scene.time.start, fps: scene.time.fps };
         let snapshots = Snapshots::new(state.clone());
         Ok(Self {
             scene: scene.clone(),
             clock,
             cast,
-            arena,
+            arena: Arc::new(arena),
+            registry: registry.clone(),
             state,
             snapshots,
             sources,
@@ -246,6 +245,7 @@ impl Player {
             spare: Mutex::default(),
             spare_normals: Mutex::default(),
             lents: Lents::default(),
+            is_edited: false,
         })
     }
 
@@ -440,11 +440,10 @@ impl Player {
         self.ahead = ahead;
         let mut bodies = Vec::with_capacity(self.cast.len());
         for played in played {
-            let Played { body, volume_error, warnings, figures, secondary, contact } = played?;
+            let Played { body, volume_error, warnings, figures, contact } = played?;
             report.volume_errors.push(volume_error);
             report.warnings.extend(warnings);
             report.figures.extend(figures);
-            report.secondary.push(secondary);
             report.contacts.push(contact);
             bodies.push(body);
         }
@@ -486,18 +485,16 @@ impl Player {
             || self.shade(cast, &deformed.shape, shot.shaded, run),
             || untouched.map(|positions| volume(&positions, topology.triangles(), run)),
         );
-        if let Some(before_flesh) = deformed.volume_before {
-            deformed.tell_flesh(before_flesh, before.unwrap_or(now));
-        }
+        deformed.tell_volume(before.unwrap_or(now));
         if let (Some(before), Some(rest)) = (before, cast.rest_volume) {
             contact.volume_change = (now - before) / rest;
         }
         deformed.warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
-        let Deformed { shape, warnings, figures, secondary, guides, .. } = deformed;
+        let Deformed { shape, warnings, figures, guides, .. } = deformed;
         let Shape { topology, positions, channels } = shape;
         let body = BodyFrame { positions, topology, channels, normals, guides };
-        Ok(Played { body, volume_error, warnings, figures, secondary, contact })
+        Ok(Played { body, volume_error, warnings, figures, contact })
     }
 
     /// The normals of a body, if they are wanted, and its volume.
@@ -520,7 +517,7 @@ impl Player {
             return (own, measured());
         }
         let other = (!is_own).then(|| Shading::new(positions.len(), triangles));
-        let shading = other.as_ref().unwrap_or(&cast.shading);
+        let shading = other.as_ref().unwrap_or(&*cast.shading);
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         let mut buffers = spare.unwrap_or_default();
         shading.normals(positions, &mut buffers, run);
@@ -536,8 +533,9 @@ impl Player {
         let Step { secs, dt_secs, tick, whole } = *step;
         let before = self.arena.places_before(&self.cast, state, secs - dt_secs);
         self.arena.fall(&self.cast, state, secs, dt_secs, tick);
-        let is_open = self.cast.iter().any(Cast::is_open);
-        let places = if is_open { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
+        let is_modified = self.cast.iter().any(Cast::is_modified);
+        let places =
+            if is_modified { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
         let beat = Beat {
             moment: self.moment(secs),
             tick,
@@ -572,14 +570,14 @@ impl Player {
         beat.run.for_each_piece(&mut all, BODIES_A_TASK, |start, all| {
             for (i, (state, (joints, loans))) in (start..).zip(all) {
                 for loan in loans.drain(..) {
-                    self.cast[i].settle_open(state, beat, (&joints[..], &loan));
+                    self.cast[i].settle_one(state, beat, (&joints[..], &loan));
                     self.lents.put(loan.lent);
                 }
             }
         });
     }
 
-    fn moment(&self, secs: f64) -> Moment<'_> {
+    fn moment(&self, secs: f64) -> Instant<'_> {
         moment(&self.scene, secs)
     }
 
@@ -588,6 +586,7 @@ impl Player {
         let nearest = self.snapshots.before(tick);
         if self.state.tick > tick || self.state.tick < nearest.tick {
             self.state = nearest.clone();
+            self.is_edited = false;
         }
         let from = self.state.tick;
         if let Some(ahead) = self.ahead.take().filter(|s| s.tick > from && s.tick <= tick) {
@@ -601,6 +600,7 @@ impl Player {
             let done = self.tick(&mut state, run);
             // A tick that failed may have moved some bodies and not others.
             self.state = if done.is_ok() { state } else { self.snapshots.before(from).clone() };
+            self.is_edited &= done.is_ok();
             done?;
             self.keep_snapshot();
         }
@@ -609,6 +609,9 @@ impl Player {
 
     /// Keeps the state if a snapshot is due.
     fn keep_snapshot(&mut self) {
+        if self.is_edited {
+            return;
+        }
         let (state, cast) = (&self.state, &self.cast);
         self.snapshots.keep(state, || size_of_state(cast, state));
     }
@@ -633,13 +636,55 @@ impl Player {
     }
 }
 
+/// The state of all that begins at a tick.
+fn begun(scene: &Scene, (cast, arena): (&[Cast], &Arena), tick: u64, run: &Run<'_>) -> State {
+    let clock = Clock { start: scene.time.start, fps: scene.time.fps };
+    let secs = clock.tick_secs(tick);
+    let now = moment(scene, secs);
+    let bodies = run.map_tasks(cast.len(), |i| cast[i].begin(&now, run));
+    let mut state = State { tick, bodies, contacts: Contacts::default() };
+    let places = arena.places(cast, &state, secs);
+    let beat = Beat {
+        moment: now,
+        tick,
+        tick_secs: secs,
+        dt_secs: 0.0,
+        whole: true,
+        obstacles: Obstacles { colliders: arena.colliders(), places: &places },
+        lents: &Lents::default(),
+        run,
+    };
+    cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_late(body, &beat));
+    let joints = |(c, b): (&Cast, &BodyState)| c.carried(&b.bones, secs).joints;
+    let joints: Vec<Vec<Mat4>> = cast.iter().zip(&state.bodies).map(joints).collect();
+    arena.touch(cast, &mut state, &joints, secs);
+    state
+}
+
+/// Loads an asset; one that several bodies name is read once.
+fn load_once(
+    scene: &Scene,
+    source: &Source,
+    shared: &mut Vec<(Source, Asset)>,
+    load: Load<'_>,
+) -> Result<Asset, Box<dyn std::error::Error + Send + Sync>> {
+    if let Some((_, known)) = shared.iter().find(|(known, _)| known == source) {
+        return Ok(known.clone());
+    }
+    let asset = load(source)?;
+    if scene.assets.iter().filter(|actor| actor.source == *source).count() > 1 {
+        shared.push((source.clone(), asset.clone()));
+    }
+    Ok(asset)
+}
+
 fn size_of_state(cast: &[Cast], state: &State) -> usize {
     cast.iter().zip(&state.bodies).map(|(cast, body)| cast.size(body)).sum()
 }
 
 /// When, and seen from the scene's camera.
-fn moment(scene: &Scene, secs: f64) -> Moment<'_> {
-    Moment { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
+fn moment(scene: &Scene, secs: f64) -> Instant<'_> {
+    Instant { secs, tracks: &scene.tracks, eye: scene.camera.map(|c| c.eye.into()) }
 }
 
 /// Where a body's joints are after a step, and what it lends to contact.
@@ -672,7 +717,6 @@ struct Played {
     volume_error: Option<f64>,
     warnings: Vec<String>,
     figures: Vec<Figure>,
-    secondary: Vec<secondary::Report>,
     contact: flesh::Report,
 }
 

@@ -10,17 +10,20 @@
 //! # Limits
 //!
 //! Up to 24 frames, evenly spread, are looked at. Assets of several meshes, and those whose modifiers
-//! need the whole surface at once (`sculpt`, `skinning`), are left as they are, with a warning.
+//! need the whole surface at once (`sculpt`, `skinning`: all that are not
+//! [`POINTWISE`](crate::modifier::Modifier::POINTWISE)), are left as they are, with a warning.
 
 use std::sync::Mutex;
 
 use glam::Vec3;
 
+use super::open::is_single;
 use super::{Player, PlayerError, load};
 use crate::mesh::measure::Bounds;
 use crate::mesh::refine::{self, refine};
 use crate::mesh::{SkinWeights, TriMesh, Values};
-use crate::scene::{Actor, Folder, Modifier, Scene, Source};
+use crate::modifier::Registry;
+use crate::scene::{Actor, Entry, Folder, Scene, Source};
 use crate::{Asset, Run};
 
 /// Frames of a take that are looked at.
@@ -134,14 +137,13 @@ impl<'a> Stock<'a> {
     /// Why an asset stays as it is.
     fn obstacle(&self, k: usize) -> Option<&'static str> {
         let asset = &self.assets[k].1;
-        let instances = asset.nodes.iter().filter(|node| node.mesh.is_some()).count();
-        let whole = |m: &Modifier| {
-            matches!(m, Modifier::Sculpt(_) | Modifier::Skinning(_) | Modifier::Open(_))
-        };
-        if asset.meshes.len() != 1 || instances > 1 {
+        let kinds = Registry::default();
+        let whole = |entry: &Entry| !kinds.get(&entry.kind).is_some_and(|kind| kind.pointwise);
+        if !is_single(asset) {
             return Some("it has several meshes; join them first");
         }
-        let needs_surface = self.actors(k).any(|(_, actor)| actor.modifiers.iter().any(whole));
+        let needs_surface =
+            self.actors(k).any(|(_, actor)| actor.modifiers().any(|(_, m)| whole(m)));
         needs_surface.then_some("a modifier of it (sculpt, skinning, …) needs its whole surface")
     }
 

@@ -63,6 +63,11 @@ pub enum SourceError {
     },
 }
 
+/// Cells along an axis that a wake needs at the least.
+const LEAST_CELLS: usize = 8;
+/// What a simulated flow may take in memory.
+const MOST_GIGABYTES: f64 = 16.0;
+
 /// Reads the tetrahedral mesh a scene names.
 ///
 /// # Errors
@@ -109,7 +114,11 @@ pub fn open_flow(
     let flow = match &entry.source {
         Source::Zoo { zoo, .. } => match (Analytic::named(zoo), Obstacle::named(zoo)) {
             (Some(formula), _) => Flow::Analytic(formula),
-            (None, Some(obstacle)) => simulated(obstacle, entry, run)?,
+            (None, Some(obstacle)) => {
+                let params =
+                    lattice_of(obstacle, entry).map_err(|(what, fix)| unknown(&what, fix))?;
+                Sampled::simulated(&params, entry.looped, run)?
+            }
             (None, None) => {
                 let formulas = analytic::ALL.map(|known| known.0);
                 let known = [&formulas[..], &lattice::NAMES[..]].concat().join(", ");
@@ -139,14 +148,30 @@ pub fn open_flow(
     Ok(named(Arc::new(flow)))
 }
 
-/// A wake of the zoo's solver, in memory.
-fn simulated(obstacle: Obstacle, entry: &FlowEntry, run: &Run<'_>) -> Result<Flow, SourceError> {
+/// A wake for the zoo's solver, if it has cells and they fit into memory; else what is wrong with it and what to do.
+fn lattice_of(obstacle: Obstacle, entry: &FlowEntry) -> Result<lattice::Params, (String, String)> {
     let mut params = lattice::Params::of(obstacle);
     if let Some(size) = entry.size {
         params = params.resized(size.map(|n| n as usize));
     }
     params.levels = entry.levels.map_or(params.levels, |levels| levels as usize);
-    Ok(Sampled::simulated(&params, entry.looped, run)?)
+    // Nineteen densities twice and a kind in the solver, four numbers in each level.
+    let cells: f64 = params.size.iter().map(|&n| n as f64).product();
+    let gigabytes = 1e-9 * cells * (153.0 + 16.0 * params.levels as f64);
+    let size = params.size.map(|n| n.to_string()).join(" × ");
+    if params.size.iter().any(|&n| n < LEAST_CELLS) || params.levels == 0 {
+        let what = format!("there is no wake on {size} cells in {} levels", params.levels);
+        return Err((
+            what,
+            format!("give {LEAST_CELLS} cells or more along each axis, and a level"),
+        ));
+    }
+    if gigabytes > MOST_GIGABYTES {
+        let what =
+            format!("{size} cells in {} levels take {gigabytes:.0} GB of memory", params.levels);
+        return Err((what, "give a smaller size or fewer levels".to_owned()));
+    }
+    Ok(params)
 }
 
 /// Reads or builds the asset a scene names; what had to be mended in a file is added to `warnings`.

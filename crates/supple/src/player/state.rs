@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contact::flesh::Contacts;
 use crate::contact::rigid::RigidState;
-use crate::scene::modifier::Memory;
+use crate::modifier::AnyState;
 
 /// All memories after a tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,21 +39,18 @@ pub struct BodyState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slot {
     /// What it remembers.
-    pub memory: Memory,
+    pub memory: AnyState,
     /// The tick at which it went non-finite and was frozen.
     pub frozen: Option<u64>,
 }
 
 impl State {
-    /// True if both are states of scenes with the same bodies and kinds of modifiers.
+    /// True if both are states of scenes with as many bodies, bones and modifiers.
     pub(super) fn fits(&self, other: &Self) -> bool {
-        let kinds = |s: &Self| -> Vec<(usize, Vec<_>)> {
-            let slots =
-                |b: &BodyState| b.slots.iter().map(|s| std::mem::discriminant(&s.memory)).collect();
-            let of = |b: &BodyState| (b.bones.bones.len(), slots(b));
-            s.bodies.iter().map(of).collect()
+        let counts = |s: &Self| -> Vec<[usize; 2]> {
+            s.bodies.iter().map(|b| [b.bones.bones.len(), b.slots.len()]).collect()
         };
-        kinds(self) == kinds(other)
+        counts(self) == counts(other)
     }
 }
 
@@ -81,6 +78,13 @@ impl Snapshots {
     pub(super) fn before(&self, tick: u64) -> &State {
         let next = self.states.partition_point(|s| s.tick <= tick);
         &self.states[next.saturating_sub(1)]
+    }
+
+    /// Forgets all after a tick.
+    pub(super) fn forget_after(&mut self, tick: u64) {
+        let kept = self.states.partition_point(|s| s.tick <= tick).max(1);
+        self.bytes = self.bytes / self.states.len() * kept;
+        self.states.truncate(kept);
     }
 
     /// Keeps a state, of so many bytes, if one is due.

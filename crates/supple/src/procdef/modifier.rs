@@ -447,6 +447,7 @@ impl Procdef {
 impl Modifier for Procdef {
     const KIND: &'static str = "procdef";
     const STAGES: &'static [Stage] = &[Stage::World];
+    const READS_TRACKS: bool = true;
     type Params = Params;
     type State = Playing;
 

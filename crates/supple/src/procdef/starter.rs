@@ -90,7 +90,7 @@ pub fn scene(
         notes.push(match is_closed(&mesh.positions, &mesh.triangles) {
             true => format!(
                 "the body is thinner than the cubes of its cage ({:.3}), so it moves as if it were as thick; more \
-                 nodes make them smaller: `nodes` under [asset.modifier.tets]",
+                 nodes make them smaller: `nodes` under [asset.world.tets]",
                 tried.edge
             ),
             false => "the surface is open: there is nothing inside, so its crust moves alone; \

@@ -51,7 +51,7 @@ mod tests {
     use crate::scene::Scene;
 
     fn parse(camera: &str) -> Result<Scene, crate::scene::Problem> {
-        Scene::parse(&format!("supple = 1\n[camera]\n{camera}"), None)
+        Scene::parse(&format!("supple = 2\n[camera]\n{camera}"), None)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! use supple::scene::Scene;
 //!
 //! let scene = Scene::parse(r#"
-//!     supple = 1
+//!     supple = 2
 //!     [[collider]]
 //!     kind = "box"                  # or "sphere", "capsule", "ring", "plane", "convex", "mesh"
 //!     size = [2, "10 cm", 1]

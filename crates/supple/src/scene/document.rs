@@ -28,6 +28,11 @@ impl<'a> Place<'a> {
         Self { value: self.value.get_ref().get(index).unwrap_or(self.value), ..self }
     }
 
+    /// How many entries a list has.
+    pub(super) fn count(self) -> usize {
+        self.value.get_ref().as_array().map_or(0, |list| list.len())
+    }
+
     pub(super) fn has(self, key: &str) -> bool {
         self.value.get_ref().get(key).is_some()
     }
@@ -41,12 +46,6 @@ impl<'a> Place<'a> {
     pub(super) fn number(self) -> Option<u64> {
         let number = self.value.get_ref().as_integer()?;
         u64::from_str_radix(number.as_str(), number.radix()).ok()
-    }
-
-    /// Refuses a table, written like `what`, without a key.
-    pub(super) fn need(self, key: &str, what: &str) -> Result<(), Problem> {
-        let missing = || self.wrong(&format!("{what} has no '{key}'"), "add it");
-        self.has(key).then_some(()).ok_or_else(missing)
     }
 
     pub(super) fn wrong(self, what: &str, fix: &str) -> Problem {

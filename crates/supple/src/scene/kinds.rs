@@ -5,6 +5,9 @@ use crate::modifier::Registry;
 impl Default for Registry {
     fn default() -> Self {
         Self::none()
+            .with::<crate::sculpt::modifier::Sculpt>()
+            .with::<crate::secondary::modifier::Secondary>()
+            .with::<crate::skinning::modifier::Skinning>()
             .with::<crate::place::Place>()
             .with::<crate::morph::Morph>()
             .with::<crate::follow::Follow>()

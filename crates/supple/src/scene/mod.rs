@@ -3,7 +3,7 @@
 //! A scene is plain data, kept as a TOML file a person can write:
 //!
 //! ```toml
-//! supple = 1                      # version of this format
+//! supple = 2                      # version of this format
 //! name = "fox"
 //!
 //! [time]
@@ -25,24 +25,24 @@
 //! skinning = "dual-quaternion"    # or "linear"
 //! repeat = "loop"                 # or "once", "ping-pong"
 //!
-//! [[asset.modifier]]              # in the order they are applied
-//! kind = "place"
-//! translate = [0, "lift", 0]      # a number, or the name of a track
-//!
-//! [[asset.modifier]]
-//! kind = "follow"                 # trails behind on a damped spring
-//! frequency = "2 Hz"
-//!
-//! [[asset.modifier]]
-//! kind = "sculpt"                 # edits the shape; see modifier::sculpt
+//! [[asset.rest]]                  # the shape as it was modelled, in the order of effect
+//! kind = "sculpt"                 # edits the shape; see sculpt::modifier
 //! amount = 1                      # how much of the edits, from 0 to 1
 //!
-//! [[asset.modifier.op]]           # in the order they are carried out
+//! [[asset.rest.op]]               # in the order they are carried out
 //! kind = "twist"                  # or "move", "points", "paint", "stamp", "bend", "boundary", "curve"
 //! degrees = 180
 //!
-//! [[asset.modifier]]
+//! [[asset.pose]]                  # before the skeleton, and how that moves the body
 //! kind = "skinning"               # the blends around joints keep the volume
+//!
+//! [[asset.world]]                 # where the body is
+//! kind = "place"
+//! translate = [0, "lift", 0]      # a number, or the name of a track
+//!
+//! [[asset.world]]
+//! kind = "follow"                 # trails behind on a damped spring
+//! frequency = "2 Hz"
 //!
 //! [asset.contact]                 # gives way to colliders and other assets; see collider
 //! softness = 1
@@ -69,6 +69,9 @@
 //! folder = "fox"
 //! ```
 //!
+//! A document of version 1, which has one list `[[asset.modifier]]` in which each kind acts where it must, is read as one
+//! of version 2.
+//!
 //! It is checked on load: an unknown key, a missing file, a wrong unit or a value out of range is a
 //! [`Problem`] that names the line and column, and what would be right.
 //!
@@ -77,7 +80,7 @@
 //! ```
 //! use supple::scene::Scene;
 //!
-//! let problem = Scene::parse("supple = 1\n[time]\nend = \"2 kg\"\n", None).unwrap_err();
+//! let problem = Scene::parse("supple = 2\n[time]\nend = \"2 kg\"\n", None).unwrap_err();
 //! assert_eq!((problem.line, problem.column), (3, 7));
 //! assert!(problem.to_string().contains("s, ms, min, frames"));
 //! ```
@@ -85,13 +88,14 @@
 pub mod camera;
 pub mod collider;
 mod document;
+mod entry;
 mod error;
 pub mod folder;
 mod kinds;
-pub mod modifier;
 pub mod motion;
 pub mod path;
 mod starter;
+mod version1;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -102,29 +106,28 @@ use serde::{Deserialize, Serialize};
 use document::{Place, Texts};
 
 use crate::io::uri::Policy;
-use crate::modifier::Registry;
 use crate::modifier::read::{self, Reader};
+use crate::modifier::{Kind, Registry, Stage};
 
 pub use crate::modifier::read::Unit;
 pub use crate::modifier::{Ease, FlowEntry, Flows, Placement, Source, Tets, Track, Tracks, Value};
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
+pub use entry::{Entry, Unread};
 pub use error::{Problem, SceneError};
 pub use folder::{Folder, Noted, OpenFlows};
-pub use modifier::Modifier;
-pub use modifier::open::Entry;
 pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
 pub use path::{PathError, PathKey, RigidPath};
 pub use starter::{Starter, sample_of, starter, starter_for};
 
 /// The version of the format this library reads and writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A document that names assets and what happens to them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scene {
     /// Version of the format.
-    #[schemars(extend("examples" = [1]))]
+    #[schemars(extend("examples" = [2]))]
     pub supple: u32,
     /// What baked files are called. Default: `scene`.
     #[serde(default = "scene")]
@@ -250,10 +253,18 @@ pub struct Actor {
     /// body or a ragdoll.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<Contact>,
-    /// What happens to it then, in this order.
-    #[serde(rename = "modifier", default)]
+    /// What happens to its shape as it was modelled, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<serde_json::Value>")]
-    pub modifiers: Vec<Modifier>,
+    pub rest: Vec<Entry>,
+    /// What happens to it before its skeleton moves it, and how that does so, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub pose: Vec<Entry>,
+    /// What happens to it where it is, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub world: Vec<Entry>,
 }
 
 impl Source {
@@ -271,6 +282,18 @@ impl Source {
 }
 
 impl Actor {
+    /// All its modifiers with their stages, in the order of effect.
+    pub fn modifiers(&self) -> impl Iterator<Item = (Stage, &Entry)> {
+        let lists =
+            [(Stage::Rest, &self.rest), (Stage::Pose, &self.pose), (Stage::World, &self.world)];
+        lists.into_iter().flat_map(|(stage, list)| list.iter().map(move |entry| (stage, entry)))
+    }
+
+    /// All its modifiers, in the order of effect.
+    pub fn modifiers_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.rest.iter_mut().chain(&mut self.pose).chain(&mut self.world)
+    }
+
     /// It and its copies, each an asset of its own.
     fn with_copies(mut self) -> Vec<Self> {
         let copies = std::mem::take(&mut self.copies);
@@ -283,7 +306,7 @@ impl Actor {
         std::iter::once(self).chain(copies).collect()
     }
 
-    fn check(&self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
+    fn check(&self, registry: &Registry, version: u32, at: Place<'_>) -> Result<(), Problem> {
         if self.source == (Source::Empty { empty: false }) {
             let fix = "write true, or name a file or zoo model";
             return Err(at.get("empty").wrong("'empty' is false", fix));
@@ -297,10 +320,18 @@ impl Actor {
             check_placement(copy, at.get("copies").entry(i))?;
         }
         self.motion.check(at.get("motion"))?;
-        let modifiers = self.modifiers.iter().enumerate();
-        modifiers.into_iter().try_for_each(|(i, modifier)| {
-            modifier.check_document(registry, at.get("modifier").entry(i))
-        })
+        for (stage, list) in
+            [(Stage::Rest, &self.rest), (Stage::Pose, &self.pose), (Stage::World, &self.world)]
+        {
+            for (k, entry) in list.iter().enumerate() {
+                let at = match version {
+                    1 => version1::place(at, registry, stage, k),
+                    _ => at.get(stage.list()).entry(k),
+                };
+                entry.check_document(registry, at)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -379,7 +410,9 @@ impl Scene {
             copies: Vec::new(),
             motion: Motion::default(),
             contact: None,
-            modifiers: Vec::new(),
+            rest: Vec::new(),
+            pose: Vec::new(),
+            world: Vec::new(),
         };
         Self {
             supple: VERSION,
@@ -400,11 +433,28 @@ impl Scene {
     ///
     /// [`SceneError`] if the file cannot be read or is wrong.
     pub fn load(path: &Path, policy: Policy) -> Result<Self, SceneError> {
+        Self::load_noting(path, policy, &mut Vec::new())
+    }
+
+    /// As [`load`](Self::load); what a person should know of the document is added to `notes`.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn load_noting(
+        path: &Path,
+        policy: Policy,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, SceneError> {
         let read = |source| SceneError::Read { path: path.to_owned(), source };
         crate::io::inputs::remember(path);
         let text = std::fs::read_to_string(path).map_err(read)?;
         let wrong = |problem| SceneError::Wrong { path: path.to_owned(), problem };
-        Self::parse(&text, Some(&Folder::of(path, policy))).map_err(wrong)
+        let folder = Folder::of(path, policy);
+        let (scene, version) =
+            Self::parse_any(&text, Some(&folder), &Registry::default()).map_err(wrong)?;
+        notes.extend((version == 1).then(|| version1::NOTE.to_owned()));
+        Ok(scene)
     }
 
     /// Reads a document; the files it names are looked for in `folder`, or not at all.
@@ -426,12 +476,21 @@ impl Scene {
         folder: Option<&Folder<'_>>,
         registry: &Registry,
     ) -> Result<Self, Problem> {
+        Self::parse_any(text, folder, registry).map(|read| read.0)
+    }
+
+    /// Reads a document of any version, and says of which.
+    fn parse_any(
+        text: &str,
+        folder: Option<&Folder<'_>>,
+        registry: &Registry,
+    ) -> Result<(Self, u32), Problem> {
         let texts = Texts(folder);
         let none = Tracks::new();
         let fps = Time::default().fps;
         let mut reader = Reader { text, fps, tracks: &none, formats: Some(&texts) };
         let root = reader.parse()?;
-        check_version(Place::new(reader, &root))?;
+        let version = check_version(Place::new(reader, &root))?;
         let part = |path: &str| read::part(&SCHEMA, path);
         // Times may be given in frames, and parameters by tracks: these are read first.
         if let Some(value) = root.get_ref().get("time").and_then(|time| time.get_ref().get("fps")) {
@@ -444,27 +503,56 @@ impl Scene {
             check_tracks(&tracks, Place::new(reader, value))?;
         }
         reader.tracks = &tracks;
-        let mut scene: Self = reader.read("", &root, &Self::schema(registry))?;
-        scene.check(registry, Place::new(reader, &root))?;
-        Ok(scene)
+        let place = Place::new(reader, &root);
+        let schema = Self::schema_of(version, registry);
+        let mut scene: Self = match version {
+            1 => {
+                let document = reader.read("", &root, &schema)?;
+                let upgraded = version1::upgraded(document, registry);
+                let unread = |e: toml::de::Error| place.wrong(e.message(), "see `supple schema`");
+                Self::deserialize(upgraded).map_err(unread)?
+            }
+            _ => reader.read("", &root, &schema)?,
+        };
+        scene.check(registry, version, place)?;
+        Ok((scene, version))
     }
 
     /// The schema of scenes with the kinds of modifiers of `registry`: what is read, with what it means.
+    #[must_use]
+    pub fn schema(registry: &Registry) -> Schema {
+        Self::schema_of(VERSION, registry)
+    }
+
+    /// That of documents of a version.
     ///
     /// # Panics
     ///
-    /// Never: assets have modifiers.
-    #[must_use]
-    pub fn schema(registry: &Registry) -> Schema {
+    /// Never: assets have lists of modifiers.
+    fn schema_of(version: u32, registry: &Registry) -> Schema {
         let mut schema = SCHEMA.clone();
-        let modifiers = "/properties/asset/items/properties/modifier/items";
-        let items = schema.pointer_mut(modifiers).expect("assets have modifiers");
-        *items = read::kinds(modifier::kinds(registry)).to_value();
+        let asset = schema.pointer_mut("/properties/asset/items/properties");
+        let keys = asset.and_then(|asset| asset.as_object_mut()).expect("assets have keys");
+        let named = |kind: &Kind| (kind.name, (kind.schema)());
+        let list =
+            |kinds: Schema| serde_json::json!({ "type": "array", "items": kinds.to_value() });
+        if version == 1 {
+            Stage::ALL.iter().for_each(|stage| drop(keys.remove(stage.list())));
+            let kinds = read::kinds(registry.iter().map(named));
+            keys.insert(version1::LIST.to_owned(), list(kinds));
+            return schema;
+        }
+        for stage in Stage::ALL {
+            let here = registry.iter().filter(|kind| kind.stages.contains(&stage)).map(named);
+            if let Some(list) = keys.get_mut(stage.list()).and_then(|list| list.as_object_mut()) {
+                list.insert("items".to_owned(), read::kinds(here).to_value());
+            }
+        }
         schema
     }
 
     /// What a schema cannot say; gives names to what has none.
-    fn check(&mut self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
+    fn check(&mut self, registry: &Registry, version: u32, at: Place<'_>) -> Result<(), Problem> {
         self.time.check(at.get("time"))?;
         for i in 0..self.assets.len() {
             let (before, actor) = (&self.assets[..i], &self.assets[i]);
@@ -475,7 +563,7 @@ impl Scene {
                 let fix = "give each [[asset]] a name of its own: name = \"…\"";
                 return Err(at.wrong(&format!("two assets are called '{name}'"), fix));
             }
-            actor.check(registry, at)?;
+            actor.check(registry, version, at)?;
             self.assets[i].name = name;
         }
         self.assets =
@@ -501,16 +589,17 @@ impl Scene {
     }
 }
 
-fn check_version(root: Place<'_>) -> Result<(), Problem> {
+/// The version of a document, if it can be read.
+fn check_version(root: Place<'_>) -> Result<u32, Problem> {
     if !root.has("supple") {
         let what = "the document has no 'supple'";
         return Err(root.wrong(what, &format!("add it: supple = {VERSION}")));
     }
-    if root.get("supple").number() != Some(u64::from(VERSION)) {
-        let known = format!("this program reads version {VERSION}");
-        return Err(root.get("supple").wrong("a scene of another version", &known));
-    }
-    Ok(())
+    let version = root.get("supple").number().and_then(|v| u32::try_from(v).ok());
+    version.filter(|v| (1..=VERSION).contains(v)).ok_or_else(|| {
+        let known = format!("this program reads versions 1 to {VERSION}");
+        root.get("supple").wrong("a scene of another version", &known)
+    })
 }
 
 fn check_placement(placement: &Placement, at: Place<'_>) -> Result<(), Problem> {

@@ -104,18 +104,18 @@ pub fn starter_for(asset_file: &str, asset: &Asset, played: usize, run: &Run<'_>
     }
     let body = Body::from_asset(asset).ok();
     let take = Take::of(asset, played, body.as_ref(), run);
+    let hard = hard_materials(asset);
+    let wishes = Wishes { clips: &asset.clips, played, hard: &hard };
+    let placed = body.as_ref().map_or_else(Placed::default, |b| secondary::place(b, &wishes, run));
     let mut written = Starter::default();
     let text = &mut written.text;
     // Writing to a string cannot fail.
     let _ = write_head(text, &name, &take);
     let _ = write_asset(text, asset_file, asset);
-    let _ = write_motion(text, asset, &take, body.as_ref(), run);
+    let _ = write_motion(text, asset, &take, body.as_ref(), &placed.stiffness_of_clips, run);
     let _ = write_modifiers(text, asset);
     if let Some(body) = &body {
         let _ = write_skinning(text, body, &take);
-        let hard = hard_materials(asset);
-        let wishes = Wishes { clips: &asset.clips, played, hard: &hard };
-        let placed = secondary::place(body, &wishes, run);
         let _ = write_flesh(text, &placed, &take);
         written.notes = placed.notes;
         if is_skinned(body, &take) && is_long(body, &take) {
@@ -212,7 +212,7 @@ fn write_head(text: &mut String, name: &str, take: &Take<'_>) -> std::fmt::Resul
         text,
         "# A scene for Supple. Play it into files with: supple bake THIS_FILE -o FOLDER"
     )?;
-    writeln!(text, "supple = 1                  # version of this format")?;
+    writeln!(text, "supple = 2                  # version of this format")?;
     writeln!(text, "name = {}\n", quoted(name))?;
     writeln!(text, "[time]")?;
     writeln!(
@@ -246,6 +246,7 @@ fn write_motion(
     asset: &Asset,
     take: &Take<'_>,
     body: Option<&Body>,
+    stiffness: &[f64],
     run: &Run<'_>,
 ) -> std::fmt::Result {
     writeln!(text, "\n[asset.motion]")?;
@@ -261,13 +262,19 @@ fn write_motion(
     for (i, clip) in asset.clips.iter().enumerate().take(LISTED) {
         let other = Take::of(asset, i, body, run);
         let repeat = if other.closes { "loop" } else { "once" };
-        writeln!(
+        write!(
             text,
             "#   clip {i}: {}, with end = {:?}, fps = {:?}, repeat = \"{repeat}\"",
             quoted(&clip.name),
             other.secs,
             other.fps
         )?;
+        match stiffness.get(i) {
+            Some(n) => {
+                writeln!(text, "; for its flesh stiffness = {n}, warm_up = {:?}", other.warm_up())?
+            }
+            None => writeln!(text)?,
+        }
     }
     if asset.clips.len() > LISTED {
         writeln!(text, "#   and {} more", asset.clips.len() - LISTED)?;
@@ -287,8 +294,8 @@ fn write_motion(
 }
 
 fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
-    writeln!(text, "\n# Modifiers are applied in this order; remove the # to try one.")?;
-    writeln!(text, "# [[asset.modifier]]")?;
+    writeln!(text, "\n# What happens where the body is, in this order; remove the # to try one.")?;
+    writeln!(text, "# [[asset.world]]")?;
     writeln!(text, "# kind = \"follow\"             # the body trails its motion on a spring")?;
     writeln!(text, "# frequency = 2               # Hz")?;
     writeln!(text, "# damping = 0.3               # 1: no overshoot")?;
@@ -301,7 +308,7 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     }
     let Some(first) = names.first() else { return Ok(()) };
     writeln!(text, "\n# Morph targets: {}", listed(names.iter().copied()))?;
-    writeln!(text, "[[asset.modifier]]")?;
+    writeln!(text, "[[asset.pose]]")?;
     writeln!(
         text,
         "kind = \"blendshape\"         # what turns keeps its size; without it targets move along straight lines"
@@ -361,7 +368,7 @@ fn write_skinning(text: &mut String, body: &Body, take: &Take<'_>) -> std::fmt::
         return Ok(());
     }
     let sign = if is_long(body, take) { "# " } else { "" };
-    writeln!(text, "\n{sign}[[asset.modifier]]")?;
+    writeln!(text, "\n{sign}[[asset.pose]]")?;
     writeln!(
         text,
         "{sign}kind = \"skinning\"           # gives back the volume that turns of joints take, where that does no harm"
@@ -419,7 +426,7 @@ fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt:
             100.0 * placed.moved_rel_bbox
         )?;
     }
-    writeln!(text, "[[asset.modifier]]")?;
+    writeln!(text, "[[asset.world]]")?;
     writeln!(text, "kind = \"secondary\"")?;
     writeln!(text, "amount = 1                  # less is calmer, 0 is nothing")?;
     writeln!(text, "preset = \"flesh\"            # also: fat, muscle, jelly, rubber")?;
@@ -430,6 +437,10 @@ fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt:
         )?;
     }
     writeln!(text, "max_stretch = {:<13} # radii; beyond it a stretch is cut", params.max_stretch)?;
+    writeln!(
+        text,
+        "retreat = true              # flesh draws back where triangles would intersect for it"
+    )?;
     let why = if take.closes { "whole rounds of the clip, so that the loop closes" } else { "s" };
     writeln!(text, "warm_up = {:<17?} # {why}", take.warm_up())?;
     if params.spare_rigid {
@@ -454,7 +465,7 @@ fn write_flesh(text: &mut String, placed: &Placed, take: &Take<'_>) -> std::fmt:
     writeln!(text, "# exact_volume = true       # restores what blends between joints lose")?;
     for set in &params.sets {
         let [x, y, z] = set.anchor.to_array();
-        writeln!(text, "\n[[asset.modifier.set]]")?;
+        writeln!(text, "\n[[asset.world.set]]")?;
         writeln!(text, "name = {}", quoted(&set.name))?;
         writeln!(text, "anchor = [{x}, {y}, {z}]      # in the rest pose")?;
         writeln!(text, "radius = {}", set.radius)?;

@@ -69,6 +69,8 @@ pub struct Bend {
     /// The shape must not cross it.
     #[schemars(extend("unit" = "m"))]
     pub radius: Option<f32>,
+    /// Integrate the field that the source prints, tool and cylinder, in place of the exact form. Not by default.
+    pub as_printed: bool,
 }
 
 impl Default for Bend {
@@ -80,6 +82,7 @@ impl Default for Bend {
             degrees: 90.0,
             width: 1.0,
             radius: None,
+            as_printed: false,
         }
     }
 }
@@ -126,16 +129,18 @@ impl Bend {
         })
     }
 
+    /// Bends the positions, each by a share that is one without a mask.
     pub(super) fn run(
         &self,
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
+        mask: &[f32],
         run: &Run<'_>,
     ) -> Result<(BendMap, Option<String>), Problem> {
         let mut map = self.prepare()?;
         let warning = map.make_room(positions, triangles)?;
         let rest = positions.to_vec();
-        run.for_each(positions, |_, x| *x = map.forward(*x));
+        run.for_each(positions, |i, x| *x = map.partly(*x, mask.get(i).copied().unwrap_or(1.0)));
         map.cylinder().check(&rest, positions, triangles)?;
         Ok((map, warning))
     }
@@ -153,6 +158,15 @@ impl BendMap {
         let eta = 2.0 * y / (1.0 + (1.0 - 2.0 * curvature * y).sqrt());
         let line = self.line(s, tangent);
         (line + eta * normal + z * self.axis).as_vec3()
+    }
+
+    /// Where it goes if it takes part by a share only.
+    pub(super) fn partly(&self, x: Vec3, share: f32) -> Vec3 {
+        if share > 0.0 {
+            Self { radians: f64::from(share) * self.radians, ..self.clone() }.forward(x)
+        } else {
+            x
+        }
     }
 
     /// Where a point came from.
@@ -304,7 +318,7 @@ impl BendMap {
         cut.fold(farthest, f64::max)
     }
 
-    fn cylinder(&self) -> Cylinder {
+    pub(super) fn cylinder(&self) -> Cylinder {
         Cylinder { center: self.given, axis: self.along, radius: self.radius }
     }
 }
@@ -389,11 +403,11 @@ mod tests {
     fn a_shape_thicker_than_the_bend_is_refused() {
         let bend = Bend { width: 0.5, ..Bend::default() };
         let shape = [Vec3::new(0.0, 0.5, 0.0), Vec3::new(0.0, -0.5, 0.0)];
-        let problem = bend.run(&mut shape.clone(), &[], &Run::default()).unwrap_err();
+        let problem = bend.run(&mut shape.clone(), &[], &[], &Run::default()).unwrap_err();
         let Problem::InsideTheBarrel { degrees, width } = problem else { panic!("{problem}") };
         assert!((degrees - 57.2).abs() < 0.1, "{degrees}");
         for works in [Bend { degrees, ..bend.clone() }, Bend { width, ..bend }] {
-            works.run(&mut shape.clone(), &[], &Run::default()).unwrap();
+            works.run(&mut shape.clone(), &[], &[], &Run::default()).unwrap();
         }
     }
 
@@ -406,7 +420,7 @@ mod tests {
                 .map(|x| [0.5, -0.5].map(|y| Vec3::new(x, y, 0.0)))
                 .concat();
             let mut moved = rest.clone();
-            let (map, warning) = bend.run(&mut moved, &[], &Run::default()).unwrap();
+            let (map, warning) = bend.run(&mut moved, &[], &[], &Run::default()).unwrap();
             let text = warning.expect("it is told");
             assert!(text.contains("0.3472") && text.contains("3.2725"), "{text}");
             assert_eq!(moved[..2], rest[..2], "what lies before stays");
@@ -429,8 +443,8 @@ mod tests {
         fine.push(0.5 * (coarse[0] + coarse[1]));
         let cut = [[0, 3, 2], [3, 1, 2]];
         let run = Run::default();
-        let (one, _) = bend.run(&mut coarse.clone(), &[[0, 1, 2]], &run).unwrap();
-        let (two, _) = bend.run(&mut fine.clone(), &cut, &run).unwrap();
+        let (one, _) = bend.run(&mut coarse.clone(), &[[0, 1, 2]], &[], &run).unwrap();
+        let (two, _) = bend.run(&mut fine.clone(), &cut, &[], &run).unwrap();
         assert!(one.center.abs_diff_eq(two.center, 1e-6), "{} and {}", one.center, two.center);
         assert!(one.center.y > 0.2, "{}", one.center);
     }

@@ -17,6 +17,9 @@
 //!   with one k times less than that at which `β = ½` on the middle curve: they overlap, the slope of β is spread over
 //!   the support, and the bend has no crease. The handle moves as without it.
 //! - A thickness that is not given is the smallest, in steps of a half, whose tube cuts the surface.
+//! - A knob may twist evenly. The source proposes two quadratic fields, whose handle would not stay rigid. A turn whose
+//!   angle depends on the height along the axis only has no divergence, whatever the profile: between the curves it
+//!   grows linearly, in closed form ([`Knob::Twist`]).
 //!
 //! # Limits
 //!
@@ -34,7 +37,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_finite, check_point, check_positive, direction};
 use super::nearest::Nearest;
-use super::regions::{Curves, Distances, Part, mean_edge};
+use super::regions::{Curves, Distances, Part, Thickness, edges, mean_edge};
+use super::twist::{Twist, TwistMap};
 use crate::Run;
 use crate::field::smooth_distance::CurveDistance;
 use crate::field::{Between, Field, Flow, Generator, Influence, Motion, Phase, Tube};
@@ -53,19 +57,32 @@ const APART: f32 = 3.5;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
-    /// Closed curve around the part that moves: at least three points on the surface.
+    /// Closed curve around the part that moves: at least three points on the surface, or vertices.
     #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub inner: Vec<Vec3>,
-    /// Closed curve beyond which nothing moves: at least three points on the surface.
+    /// Closed curve beyond which nothing moves: at least three points on the surface, or vertices.
     #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub outer: Vec<Vec3>,
     /// Closed curve between the two where half of the motion is reached, for extreme bends: it is spread more evenly
     /// then. None by default.
     #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub middle: Vec<Vec3>,
+    /// Vertices around the part that moves, after the points of the inner curve: a loop of edges, or a few of its
+    /// vertices. None by default.
+    pub inner_vertices: Vec<u32>,
+    /// The same of the outer curve.
+    pub outer_vertices: Vec<u32>,
+    /// The same of the middle curve.
+    pub middle_vertices: Vec<u32>,
     /// Radius of the tubes around the curves, in units of length. By default as thin as possible.
     #[schemars(extend("unit" = "m"))]
     pub thickness: Option<f32>,
+    /// Radius of the tube around the inner curve alone. By default as the others.
+    #[schemars(extend("unit" = "m"))]
+    pub inner_thickness: Option<f32>,
+    /// Radius of the tube around the outer curve alone. By default as the others.
+    #[schemars(extend("unit" = "m"))]
+    pub outer_thickness: Option<f32>,
     /// How the handle moves. Not at all by default.
     pub knob: Knob,
     /// Above one the inner curve reaches farther, below one the outer. 1 by default.
@@ -78,7 +95,12 @@ impl Default for Boundary {
             inner: Vec::new(),
             outer: Vec::new(),
             middle: Vec::new(),
+            inner_vertices: Vec::new(),
+            outer_vertices: Vec::new(),
+            middle_vertices: Vec::new(),
             thickness: None,
+            inner_thickness: None,
+            outer_thickness: None,
             knob: Knob::default(),
             weight: 1.0,
         }
@@ -130,6 +152,10 @@ pub enum Knob {
         /// Angle, right-handed about the way from joint to knob.
         #[schemars(extend("unit" = "deg"))]
         degrees: f32,
+        /// Whether the angle grows evenly with the height between the curves, which must then lie one above the other
+        /// along the axis. Not by default: it follows the blend of the curves.
+        #[serde(default)]
+        uniform: bool,
     },
 }
 
@@ -142,6 +168,9 @@ impl Default for Knob {
 impl Knob {
     /// The same motion, cut short; as it is if there is something wrong with it.
     pub(super) fn cut(self, share: f32) -> Self {
+        if let Self::Twist { joint, knob, degrees, uniform } = self {
+            return Self::Twist { joint, knob, degrees: share * degrees, uniform };
+        }
         match self.motion() {
             Ok(Motion::Translation { velocity }) => Self::Translate { by: share * velocity },
             Ok(Motion::Rotation { center, axis, speed }) => {
@@ -165,7 +194,7 @@ impl Knob {
                 Ok(Motion::Translation { velocity: by })
             }
             Self::Rotate { joint, axis, degrees } => rotation(joint, axis, degrees.to_radians()),
-            Self::Twist { joint, knob, degrees } => {
+            Self::Twist { joint, knob, degrees, .. } => {
                 rotation(joint, knob - joint, degrees.to_radians())
             }
             Self::Drag { joint, knob, to } => {
@@ -204,7 +233,16 @@ pub struct BoundaryMap {
     parts: Vec<Part>,
     motion: Motion,
     /// Between inner and outer curve.
-    support: Phase,
+    support: Support,
+}
+
+/// How what lies between the curves moves.
+#[derive(Clone, Debug, PartialEq)]
+enum Support {
+    /// Along the path lines of the blended motion.
+    Blended(Phase),
+    /// About the axis, evenly with the height.
+    Twisted(TwistMap),
 }
 
 impl Boundary {
@@ -223,11 +261,26 @@ impl Boundary {
     /// Checks what does not depend on the surface.
     pub(super) fn check(&self) -> Result<(), Problem> {
         check_positive("the weight", self.weight)?;
-        if let Some(thickness) = self.thickness {
-            check_positive("the thickness", thickness)?;
+        for thickness in
+            [self.thickness, self.inner_thickness, self.outer_thickness].iter().flatten()
+        {
+            check_positive("the thickness", *thickness)?;
         }
         self.knob.motion()?;
-        self.curves().map(drop)
+        let picked = self.loops().map(|picked| !picked.is_empty());
+        let stand_in = |curve: &Vec<Vec3>, picked: bool| {
+            let triangle =
+                [Vec3::ZERO, Vec3::X, Vec3::Y].into_iter().take(if picked { 3 } else { 0 });
+            triangle.chain(curve.iter().copied()).collect::<Vec<Vec3>>()
+        };
+        let inner = stand_in(&self.inner, picked[0]);
+        let outer = stand_in(&self.outer, picked[1]);
+        Self { inner, outer, ..self.clone() }.curves().map(drop)
+    }
+
+    /// The picked loops: inner, outer, middle.
+    pub(super) fn loops(&self) -> [&Vec<u32>; 3] {
+        [&self.inner_vertices, &self.outer_vertices, &self.middle_vertices]
     }
 
     /// Finds handle and support on a surface, for edits that start from the same shape again and again.
@@ -248,14 +301,23 @@ impl Boundary {
         let motion = self.knob.motion()?;
         let curves = self.curves()?;
         let (parts, thickness) = self.cut(&curves, positions, triangles, run)?;
+        let rest = positions.to_vec();
+        if let Knob::Twist { joint, knob, degrees, uniform: true } = self.knob {
+            let axis = knob - joint;
+            let [from, to] = heights(&parts, positions, triangles, joint, axis)?;
+            let twist =
+                Twist { center: joint, axis, degrees, from, to, radius: None, ..Twist::default() };
+            let support = Support::Twisted(twist.prepare()?);
+            return Ok(BoundaryMap { rest, parts, motion, support });
+        }
         let Curves { inner, middle, outer } = curves;
         let tubes = || {
-            let tube = |curve: &CurveDistance, motion: Motion| Tube {
+            let tube = |curve: &CurveDistance, thickness: f32, motion: Motion| Tube {
                 curve: curve.clone(),
                 thickness,
                 motion,
             };
-            [tube(&inner, motion), tube(&outer, Motion::Still)]
+            [tube(&inner, thickness.inner, motion), tube(&outer, thickness.outer, Motion::Still)]
         };
         let fields = match &middle {
             None => vec![field(tubes(), self.weight, motion, motion)],
@@ -266,8 +328,8 @@ impl Boundary {
                 vec![part(weight * APART), part(weight / APART)]
             }
         };
-        let support = Phase { fields, duration: 1.0 };
-        Ok(BoundaryMap { rest: positions.to_vec(), parts, motion, support })
+        let support = Support::Blended(Phase { fields, duration: 1.0 });
+        Ok(BoundaryMap { rest, parts, motion, support })
     }
 
     fn curves(&self) -> Result<Curves, Problem> {
@@ -295,21 +357,47 @@ impl Boundary {
         positions: &[Vec3],
         triangles: &[[u32; 3]],
         run: &Run<'_>,
-    ) -> Result<(Vec<Part>, f32), Problem> {
+    ) -> Result<(Vec<Part>, Thickness), Problem> {
         let distances = Distances::new(curves, positions, run);
-        if let Some(thickness) = self.thickness {
-            return Ok((distances.cut(triangles, thickness)?, thickness));
-        }
-        let mut thickness = 0.5 * mean_edge(positions, triangles);
+        let with = |automatic: f32| {
+            let common = self.thickness.unwrap_or(automatic);
+            let own = |given: Option<f32>| given.unwrap_or(common);
+            let (inner, outer) = (own(self.inner_thickness), own(self.outer_thickness));
+            let thickness = Thickness { inner, middle: common, outer };
+            distances.cut(triangles, thickness).map(|parts| (parts, thickness))
+        };
+        let mut automatic = 0.5 * mean_edge(positions, triangles);
         for _ in 0..GROWTHS {
-            match distances.cut(triangles, thickness) {
-                Ok(parts) => return Ok((parts, thickness)),
-                Err(Problem::DoesNotDivide { .. }) => thickness *= 1.5,
-                Err(problem) => return Err(problem),
+            match with(automatic) {
+                Err(Problem::DoesNotDivide { .. }) if self.thickness.is_none() => automatic *= 1.5,
+                done => return done,
             }
         }
-        Ok((distances.cut(triangles, thickness)?, thickness))
+        with(automatic)
     }
+}
+
+/// The heights along an axis between which a twist grows: up to where what stays reaches, and down to where the handle does,
+/// of what is next to the part between.
+fn heights(
+    parts: &[Part],
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    joint: Vec3,
+    axis: Vec3,
+) -> Result<[f32; 2], Problem> {
+    let axis = direction("the axis", axis)?;
+    let between = |v: usize| !matches!(parts[v], Part::Handle | Part::Still);
+    let (mut outer, mut inner) = (f32::NEG_INFINITY, f32::INFINITY);
+    for [a, b] in edges(triangles).flat_map(|[a, b]| [[a, b], [b, a]]) {
+        let height = axis.dot(positions[b] - joint);
+        match parts[b] {
+            Part::Still if between(a) => outer = outer.max(height),
+            Part::Handle if between(a) => inner = inner.min(height),
+            _ => {}
+        }
+    }
+    if inner > outer { Ok([outer, inner]) } else { Err(Problem::NoHeight { outer, inner }) }
 }
 
 /// A motion blended between two tubes; its centre rides along.
@@ -331,13 +419,13 @@ fn mean(points: &[Vec3]) -> Vec3 {
 }
 
 /// The weight at which the blend between two curves is one half on a third: the mean of `D_i³/D_o³` along it.
-fn halfway(middle: &CurveDistance, [inner, outer]: [&CurveDistance; 2], thickness: f32) -> f32 {
-    let depth = |curve: &CurveDistance, x: Vec3| {
+fn halfway(middle: &CurveDistance, [inner, outer]: [&CurveDistance; 2], tubes: Thickness) -> f32 {
+    let depth = |curve: &CurveDistance, thickness: f32, x: Vec3| {
         let d = curve.jet(x.as_dvec3()).value - f64::from(thickness);
         d.max(f64::from(f32::MIN_POSITIVE))
     };
     let points = middle.points();
-    let ratio = |&x: &Vec3| (depth(inner, x) / depth(outer, x)).ln();
+    let ratio = |&x: &Vec3| (depth(inner, tubes.inner, x) / depth(outer, tubes.outer, x)).ln();
     let mean = points.iter().map(ratio).sum::<f64>() / points.len().max(1) as f64;
     let weight = (3.0 * mean).exp() as f32;
     if weight.is_normal() { weight } else { 1.0 }
@@ -377,15 +465,29 @@ impl BoundaryMap {
 
     /// The share of the motion that a vertex takes part in, from where it came to rest.
     pub(super) fn share(&self, vertex: usize, after: Vec3) -> f64 {
-        let blend = |field: &Field| field.influence.jet(after.as_dvec3(), 1.0).value;
-        let fields = &self.support.fields;
-        match self.parts[vertex] {
-            Part::Handle => 1.0,
-            Part::Still => 0.0,
-            Part::Upper | Part::Middle | Part::Lower => {
+        self.share_at(vertex, after, 1.0)
+    }
+
+    /// The same before the motion.
+    pub(super) fn share_at_rest(&self, vertex: usize) -> f64 {
+        self.share_at(vertex, self.rest[vertex], 0.0)
+    }
+
+    fn share_at(&self, vertex: usize, x: Vec3, time: f64) -> f64 {
+        match (self.parts[vertex], &self.support) {
+            (Part::Handle, _) => 1.0,
+            (Part::Still, _) => 0.0,
+            (_, Support::Twisted(twist)) => twist.share(x),
+            (_, Support::Blended(Phase { fields, .. })) => {
+                let blend = |field: &Field| field.influence.jet(x.as_dvec3(), time).value;
                 fields.iter().map(blend).sum::<f64>() / fields.len() as f64
             }
         }
+    }
+
+    /// The motion of the handle.
+    pub(super) fn motion(&self) -> Motion {
+        self.motion
     }
 
     /// Sends points of the shape before the edit through it, or back. Points that are not the vertices
@@ -418,8 +520,18 @@ impl BoundaryMap {
         let moves = |part: Part| !matches!(part, Part::Handle | Part::Still);
         let members: Vec<usize> = (0..points.len()).filter(|&i| moves(parts[i])).collect();
         let mut moving: Vec<Vec3> = members.iter().map(|&i| points[i]).collect();
-        let flow = Flow { phases: vec![self.support.clone()] };
-        let report = pathline::advect(&mut moving, &flow, params, direction, run)?;
+        let report = match &self.support {
+            Support::Blended(phase) => {
+                let flow = Flow { phases: vec![phase.clone()] };
+                pathline::advect(&mut moving, &flow, params, direction, run)?
+            }
+            Support::Twisted(twist) => {
+                run.for_each(&mut moving, |_, x| {
+                    *x = if time > 0.0 { twist.forward(*x) } else { twist.backward(*x) };
+                });
+                pathline::Report::default()
+            }
+        };
         for (&i, x) in members.iter().zip(moving) {
             points[i] = x;
         }
@@ -430,5 +542,110 @@ impl BoundaryMap {
             }
         });
         Ok(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{TriMesh, zoo};
+
+    fn bar() -> TriMesh {
+        let size = zoo::Size { triangles: Some(3328) };
+        zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0)
+    }
+
+    fn ring(x: f32) -> Vec<Vec3> {
+        let corners = [(1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0)];
+        corners.map(|(y, z)| Vec3::new(x, 0.5 * y as f32, 0.5 * z as f32)).to_vec()
+    }
+
+    fn edit(knob: Knob) -> Boundary {
+        Boundary { inner: ring(1.5), outer: ring(-1.5), knob, ..Boundary::default() }
+    }
+
+    fn prepared(op: &Boundary) -> (TriMesh, BoundaryMap) {
+        let mesh = bar();
+        let map = op.prepare(&mesh.positions, &mesh.triangles, &Run::default()).unwrap();
+        (mesh, map)
+    }
+
+    /// In the middle between two equal curves β is w/(1 + w): what a weight means.
+    #[test]
+    fn the_weight_says_how_far_each_curve_reaches() {
+        for weight in [0.25, 1.0, 4.0] {
+            let knob = Knob::Translate { by: Vec3::Y };
+            let (mesh, map) = prepared(&Boundary { weight, ..edit(knob) });
+            let middle = (0..mesh.positions.len()).filter(|&i| mesh.positions[i].x.abs() < 1e-4);
+            let mut seen = 0;
+            for i in middle {
+                let (share, wanted) = (map.share_at_rest(i), f64::from(weight / (1.0 + weight)));
+                assert!((share - wanted).abs() < 1e-4, "weight {weight}: {share}, not {wanted}");
+                seen += 1;
+            }
+            assert!(seen > 8, "{seen} vertices in the middle");
+        }
+    }
+
+    /// Each curve has the tube it is given, and what lies in it belongs to the handle or stays.
+    #[test]
+    fn the_curves_have_thicknesses_of_their_own() {
+        let knob = Knob::Translate { by: Vec3::Y };
+        let (inner, outer) = (Some(0.6), Some(0.15));
+        let op = Boundary { inner_thickness: inner, outer_thickness: outer, ..edit(knob) };
+        let (mesh, map) = prepared(&op);
+        let reach = |part: Part, sign: f32| {
+            let all = mesh.positions.iter().zip(map.parts()).filter(|(_, p)| **p == part);
+            all.map(|(x, _)| sign * x.x).fold(f32::MIN, f32::max)
+        };
+        // Beside the middle of a face a ring is nearly a line: its smooth distance is nearly the true one.
+        let (handle, still) = (-reach(Part::Handle, -1.0), reach(Part::Still, 1.0));
+        assert!((0.8..1.01).contains(&handle), "the handle reaches down to {handle}");
+        assert!((-1.4..-1.25).contains(&still), "what stays reaches up to {still}");
+        let thick = Boundary { inner_thickness: Some(1.6), outer_thickness: Some(1.6), ..op };
+        let refused = thick.prepare(&mesh.positions, &mesh.triangles, &Run::default());
+        assert!(matches!(refused, Err(Problem::BoundariesTouch { .. })), "{refused:?}");
+    }
+
+    /// The angle grows evenly with the height, the handle turns rigidly, the axis keeps its heights, and the volume stays.
+    #[test]
+    fn an_even_twist_turns_by_the_height() {
+        let knob = Knob::Twist { joint: Vec3::ZERO, knob: Vec3::X, degrees: 90.0, uniform: true };
+        let (mesh, map) = prepared(&edit(knob));
+        let Support::Twisted(twist) = &map.support else { panic!("a twist") };
+        let mut moved = mesh.positions.clone();
+        map.apply(&mut moved, &pathline::Params::default(), &Run::default()).unwrap();
+        for ((a, b), part) in mesh.positions.iter().zip(&moved).zip(map.parts()) {
+            match part {
+                Part::Handle => assert!(b.abs_diff_eq(Vec3::new(a.x, -a.z, a.y), 1e-5), "{a} {b}"),
+                Part::Still => assert_eq!(a, b),
+                _ => {
+                    let (s, c) = (twist.share(*a) * std::f64::consts::FRAC_PI_2).sin_cos();
+                    let (y, z) = (f64::from(a.y), f64::from(a.z));
+                    let turned = glam::DVec3::new(a.x.into(), c * y - s * z, s * y + c * z);
+                    assert!(b.abs_diff_eq(turned.as_vec3(), 1e-5), "{a} {b}");
+                    // Linear but for its ends, from curve to curve.
+                    let even = f64::from(a.x + 1.5) / 3.0;
+                    assert!(
+                        (twist.share(*a) - even).abs() < 0.1,
+                        "{a}: {} {even}",
+                        twist.share(*a)
+                    );
+                }
+            }
+        }
+        let volume = |x: &[Vec3]| crate::mesh::volume::volume(x, &mesh.triangles, &Run::default());
+        let error = volume(&moved) / volume(&mesh.positions) - 1.0;
+        assert!(error.abs() < 1e-3, "{error}");
+        map.send(&mut moved, &pathline::Params::default(), Direction::Backward, &Run::default())
+            .unwrap();
+        let off =
+            moved.iter().zip(&mesh.positions).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(off < 1e-5, "{off}");
+        let half = knob.cut(0.5);
+        assert!(matches!(half, Knob::Twist { degrees: 45.0, uniform: true, .. }), "{half:?}");
+        let across = Knob::Twist { joint: Vec3::ZERO, knob: Vec3::Y, degrees: 90.0, uniform: true };
+        let refused = edit(across).prepare(&mesh.positions, &mesh.triangles, &Run::default());
+        assert!(matches!(refused, Err(Problem::NoHeight { .. })), "{refused:?}");
     }
 }

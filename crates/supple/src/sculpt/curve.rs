@@ -40,9 +40,11 @@ use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
 use super::regions::Part;
 use super::surface::{Pace, Surface};
+use super::twisting::Twisting;
 use crate::Run;
 use crate::field::blend::fade;
 use crate::mesh::adjacency::{Rows, vertex_vertices};
+use crate::mesh::attribute::Attributes;
 use crate::mesh::geodesic::{self, dijkstra, heat, smoothed};
 
 /// Guides part of a surface along a curve.
@@ -53,9 +55,12 @@ pub struct Curve {
     pub guide: Guide,
     /// Whether that part turns with the curve. It does by default.
     pub orientation: Orientation,
-    /// Turn about the curve's tangent on the way. 0 by default.
+    /// Turn about the curve's tangent on the way, at an even rate. 0 by default.
     #[schemars(extend("unit" = "deg"))]
     pub twist_degrees: f32,
+    /// More turn, at a rate of its own: pairs of a share of the way's time, 0 to 1, and the angle in degrees reached there.
+    /// Smooth between them, and nowhere beyond them. None by default.
+    pub twist_over: Vec<[f32; 2]>,
     /// The share of the way, by its time, after which the motion stops. 1 by default.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub until: f32,
@@ -76,6 +81,7 @@ impl Default for Curve {
             guide: Guide::default(),
             orientation: Orientation::Follow,
             twist_degrees: 0.0,
+            twist_over: Vec::new(),
             until: 1.0,
             extent: Extent::default(),
             distance: geodesic::Method::default(),
@@ -116,6 +122,26 @@ pub enum Extent {
         /// Beyond it nothing moves: at least three points.
         #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
         outer: Vec<Vec3>,
+    },
+    /// The same with picked vertices: loops of edges, or a few of their vertices.
+    Loops {
+        /// Around the part that moves fully: at least three vertices.
+        inner: Vec<u32>,
+        /// Beyond it nothing moves: at least three vertices.
+        outer: Vec<u32>,
+    },
+    /// Painted values of the mesh, by their name: 0 moves fully and 1 stays.
+    Attribute {
+        /// The name.
+        #[schemars(extend("format" = "name"))]
+        name: String,
+    },
+    /// Painted regions of the mesh, by the name of the values: what is 0 or less moves fully, what is 1 or more stays, and
+    /// what lies between takes part by the distance along the surface to both.
+    Regions {
+        /// The name.
+        #[schemars(extend("format" = "name"))]
+        name: String,
     },
     /// Painted: one value a vertex, 0 moves fully and 1 stays.
     Painted {
@@ -165,7 +191,34 @@ impl Extent {
                 ground()?.between(&all(Part::Handle), &all(Part::Still), run)
             }
             Self::Painted { values } => Ok(values.iter().map(|v| v.clamp(0.0, 1.0)).collect()),
+            Self::Loops { .. } => Err(Problem::NotJoined),
+            Self::Attribute { name } | Self::Regions { name } => {
+                Err(Problem::NotPainted { name: name.clone(), known: String::new() })
+            }
         }
+    }
+
+    /// Puts painted values in the place of their name.
+    pub(super) fn look_up(&mut self, painted: &Attributes) -> Result<(), Problem> {
+        let found = |name: &String| {
+            painted.scalar(name).ok_or_else(|| Problem::NotPainted {
+                name: name.clone(),
+                known: painted.known_scalars(),
+            })
+        };
+        match self {
+            Self::Attribute { name } => *self = Self::Painted { values: found(name)?.to_vec() },
+            Self::Regions { name } => {
+                let values = found(name)?;
+                let pick = |is_in: &dyn Fn(f32) -> bool| {
+                    let all = (0_u32..).zip(values).filter(|(_, v)| is_in(**v));
+                    all.map(|(i, _)| i).collect::<Vec<u32>>()
+                };
+                *self = Self::Between { inner: pick(&|v| v <= 0.0), outer: pick(&|v| v >= 1.0) };
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Checks that it fits a surface of so many vertices.
@@ -180,6 +233,11 @@ impl Extent {
                 check_vertices("the outer part", outer, vertices)
             }
             Self::Drawn { inner, outer } => check_drawn(inner, outer),
+            Self::Loops { inner, outer } => {
+                check_vertices("the inner loop", inner, vertices)?;
+                check_vertices("the outer loop", outer, vertices)
+            }
+            Self::Attribute { .. } | Self::Regions { .. } => Ok(()),
             Self::Painted { values } if values.len() == vertices => {
                 values.iter().try_for_each(|&v| check_finite("a painted value", v))
             }
@@ -250,42 +308,58 @@ fn check_vertices(what: &'static str, set: &[u32], vertices: usize) -> Result<()
 }
 
 impl Curve {
-    /// Moves the positions; returns s of every vertex and the steps taken.
+    /// Moves the positions; returns s of every vertex and the steps taken. A mask scales what moves.
     pub(super) fn run(
         &self,
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
+        mask: &[f32],
         run: &Run<'_>,
     ) -> Result<(Vec<f32>, u64), Problem> {
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "the extent lies on a surface" });
         }
         let mut ride = self.ride()?;
-        let values = self.extent.values(positions, triangles, self.distance, run)?;
+        let mut values = self.extent.values(positions, triangles, self.distance, run)?;
+        values.iter_mut().zip(mask).for_each(|(s, m)| *s = 1.0 - m * (1.0 - *s));
         ride.behind = behind(&ride, positions, &values);
-        let steps = self.steps.max(1).next_multiple_of(ride.pieces());
-        let core = ride.turn();
-        let rest = positions.to_vec();
         let surface = Surface::new(positions, &values, fade, triangles, self.smoothing, run);
-        let pace = Pace { steps, until: ride.until, piece: steps / ride.pieces() };
-        let taken = surface.follow(positions, &ride, pace, run)?;
-        run.for_each(positions, |i, x| {
-            if values[i] <= 0.0 {
-                *x = ride.carry(core, rest[i]);
-            }
-        });
-        surface.give_back(&rest, positions, run);
-        Ok((values, u64::from(taken)))
+        let taken = guided(&ride, &surface, &values, self.steps, positions, run)?;
+        Ok((values, taken))
     }
 
     /// The motion, if its parameters are right.
     pub(super) fn ride(&self) -> Result<Ride, Problem> {
         check_finite("the twist", self.twist_degrees)?;
         check_share("the share of the way", self.until)?;
-        let twist = f64::from(self.twist_degrees).to_radians();
+        let even = f64::from(self.twist_degrees).to_radians();
+        let twist = Twisting::new(even, &self.twist_over)?;
         let ride = self.guide.ride(self.orientation, twist)?;
         Ok(Ride { until: f64::from(self.until), ..ride })
     }
+}
+
+/// Moves a surface along a way: what is 0 rigidly, the rest by its field. Returns the steps taken.
+pub(super) fn guided(
+    ride: &Ride,
+    surface: &Surface,
+    values: &[f32],
+    steps: u32,
+    positions: &mut [Vec3],
+    run: &Run<'_>,
+) -> Result<u64, Problem> {
+    let steps = steps.max(1).next_multiple_of(ride.pieces());
+    let core = ride.turn();
+    let rest = positions.to_vec();
+    let pace = Pace { steps, until: ride.until, piece: steps / ride.pieces() };
+    let taken = surface.follow(positions, ride, pace, run)?;
+    run.for_each(positions, |i, x| {
+        if values[i] <= 0.0 {
+            *x = ride.carry(core, rest[i]);
+        }
+    });
+    surface.give_back(&rest, positions, run);
+    Ok(u64::from(taken))
 }
 
 /// How far behind the start of the curve the middle of the fade lies.
@@ -298,4 +372,95 @@ fn behind(ride: &Ride, positions: &[Vec3], values: &[f32]) -> f64 {
     let (sum, count) =
         fading.fold((DVec3::ZERO, 0.0), |(sum, n), (x, _)| (sum + x.as_dvec3() - start, n + 1.0));
     -along.dot(sum) / f64::max(count, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Values;
+    use crate::sculpt::{Op, Params, apply};
+    use crate::{TriMesh, zoo};
+
+    /// A bar with s painted on it, from 0 at x = 1.5 to 1 at x = −1.5.
+    fn painted() -> TriMesh {
+        let size = zoo::Size { triangles: Some(5000) };
+        let mut mesh = zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0);
+        let values = mesh.positions.iter().map(|p| (0.5 - p.x / 3.0).clamp(0.0, 1.0)).collect();
+        mesh.attributes.set("soft", Values::Scalar(values));
+        mesh
+    }
+
+    fn straight() -> Guide {
+        Guide::Through(vec![Vec3::new(2.0, 0.0, 0.0), Vec3::new(2.5, 0.0, 0.0)])
+    }
+
+    fn edited(mesh: &TriMesh, curve: Curve) -> (Vec<Vec3>, f64) {
+        let mut positions = mesh.positions.clone();
+        let mut op = Op::Curve(curve);
+        op.look_up(&mesh.attributes).unwrap();
+        let (params, run) = (Params::default(), Run::default());
+        let done = apply(&mut positions, &mesh.triangles, &[op], &params, &run).unwrap();
+        (positions, done.report.volume_error())
+    }
+
+    #[test]
+    fn painted_values_have_a_name() {
+        let mesh = painted();
+        let values = mesh.attributes.scalar("soft").unwrap().to_vec();
+        let curve = |extent| Curve { guide: straight(), extent, ..Curve::default() };
+        let named = edited(&mesh, curve(Extent::Attribute { name: "soft".to_owned() }));
+        assert_eq!(named, edited(&mesh, curve(Extent::Painted { values })), "the same values");
+        let regions = Extent::Regions { name: "soft".to_owned() };
+        let (moved, volume) = edited(&mesh, curve(regions));
+        for (a, b) in mesh.positions.iter().zip(&moved) {
+            if a.x >= 1.5 {
+                assert!(b.abs_diff_eq(*a + 0.5 * Vec3::X, 1e-5), "{a} {b}");
+            } else if a.x <= -1.5 {
+                assert_eq!(a, b, "stays");
+            }
+        }
+        assert!(volume.abs() < 1e-6, "{volume}");
+        let mut unknown = Op::Curve(curve(Extent::Attribute { name: "sfot".to_owned() }));
+        let refused = unknown.look_up(&mesh.attributes).unwrap_err().to_string();
+        assert!(refused.contains("sfot") && refused.contains("soft"), "{refused}");
+    }
+
+    /// α(t): the same angle at the end whatever the course, and on the way the one of that time.
+    #[test]
+    fn a_twist_follows_its_own_course() {
+        let mesh = painted();
+        let twisted = |twist_over: Vec<[f32; 2]>, until: f32| {
+            let extent = Extent::Attribute { name: "soft".to_owned() };
+            edited(
+                &mesh,
+                Curve { guide: straight(), twist_over, until, extent, ..Curve::default() },
+            )
+        };
+        let late = vec![[0.5, 0.0], [1.0, 90.0]];
+        let (moved, volume) = twisted(late.clone(), 1.0);
+        assert!(volume.abs() < 1e-6, "{volume}");
+        let (half, _) = twisted(late, 0.5);
+        for ((a, b), h) in mesh.positions.iter().zip(&moved).zip(&half) {
+            if a.x >= 1.5 {
+                let turned = Vec3::new(a.x + 0.5, -a.z, a.y);
+                assert!(b.abs_diff_eq(turned, 1e-5), "{a} went to {b}");
+                assert!(h.abs_diff_eq(*a + 0.25 * Vec3::X, 1e-5), "not turned yet: {h}");
+            }
+        }
+    }
+
+    /// A corner is a corner: the end lies where it was drawn, turned by the right angle.
+    #[test]
+    fn a_polyline_leads_round_its_corner() {
+        let mesh = painted();
+        let (corner, end) = (Vec3::new(3.0, 0.0, 0.0), Vec3::new(3.0, 1.0, 0.0));
+        let guide = Guide::Polyline(vec![Vec3::new(2.0, 0.0, 0.0), corner, end]);
+        let extent = Extent::Attribute { name: "soft".to_owned() };
+        let (moved, volume) = edited(&mesh, Curve { guide, extent, ..Curve::default() });
+        for (a, b) in mesh.positions.iter().zip(&moved).filter(|(a, _)| a.x >= 1.5) {
+            let there = end + Vec3::new(-a.y, a.x - 2.0, a.z);
+            assert!(b.abs_diff_eq(there, 1e-5), "{a} went to {b}, not {there}");
+        }
+        assert!(volume.abs() < 1e-6, "{volume}");
+    }
 }

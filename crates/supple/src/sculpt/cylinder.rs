@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use super::error::Problem;
 
 /// Points nearer than `radius` to the line through `center` along the unit `axis`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cylinder {
     pub(super) center: DVec3,
     pub(super) axis: DVec3,

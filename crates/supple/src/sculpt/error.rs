@@ -41,6 +41,16 @@ pub enum Problem {
         /// Its value.
         value: f32,
     },
+    /// A way with too many corners.
+    #[error(
+        "the way has {corners} corners; give at most {most}, or a smooth curve through some of them"
+    )]
+    TooManyCorners {
+        /// How many there are.
+        corners: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// A parameter is NaN or infinite.
     #[error("{what} is not a finite number")]
     NotFinite {
@@ -71,9 +81,6 @@ pub enum Problem {
         /// How many.
         edges: usize,
     },
-    /// An edit whose motion is known in closed form or lives on the surface itself.
-    #[error("a painted mask scales move, points and paint only; leave the mask out")]
-    NoMask,
     /// A direction without length.
     #[error("{what} is zero; give a direction such as 0,0,1")]
     NoDirection {
@@ -98,6 +105,9 @@ pub enum Problem {
         /// Given axis.
         axis: Vec3,
     },
+    /// The pairs of a turn over time are in the wrong order.
+    #[error("the times of a turn along the way must grow from pair to pair")]
+    UnsortedTwist,
     /// A list without entries.
     #[error("{what} is empty; give at least {least}")]
     TooFew {
@@ -166,6 +176,30 @@ pub enum Problem {
         /// How many there are.
         vertices: usize,
     },
+    /// Picked vertices that lie on different pieces.
+    #[error(
+        "the picked vertices do not lie on one piece of the surface: no way leads over edges from each to the next"
+    )]
+    NotJoined,
+    /// Values that were not painted, or not looked up.
+    #[error("there are no painted values '{name}'{}", among(.known))]
+    NotPainted {
+        /// Their name.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// The curves of a uniform twist overlap in height.
+    #[error(
+        "the curves of an even twist must lie one above the other along its axis: the outer reaches up to {outer}, the \
+         inner down to {inner}; turn the axis, or leave `uniform` out"
+    )]
+    NoHeight {
+        /// Up to where what stays reaches.
+        outer: f32,
+        /// Down to where the handle reaches.
+        inner: f32,
+    },
     /// Two boundaries are too near to each other.
     #[error(
         "with tubes of thickness {thickness} the boundaries touch: draw them farther apart, or give a \
@@ -208,6 +242,15 @@ pub enum Problem {
         /// All edges.
         edges: usize,
     },
+    /// A fade that begins on the surface of a solid tool, or too near to it.
+    #[error(
+        "a tool that is a mesh needs room for its fade to begin: give an inner radius of at least {least:.4}, \
+         or a coarser mesh"
+    )]
+    InTheSolid {
+        /// The least inner radius that works.
+        least: f32,
+    },
     /// A tool whose triangles face inwards, or not all the same way.
     #[error("the tool is inside out: its triangles must be counter-clockwise seen from outside")]
     ToolInsideOut,
@@ -248,6 +291,10 @@ impl From<Cancelled> for Problem {
     }
 }
 
+fn among(names: &str) -> String {
+    if names.is_empty() { String::new() } else { format!(" ({names})") }
+}
+
 fn hint(what: &str) -> String {
     format!(" ({what})")
 }
@@ -271,6 +318,14 @@ pub(super) fn check_finite(what: &'static str, value: f32) -> Result<(), Problem
 
 pub(super) fn check_point(what: &'static str, value: Vec3) -> Result<(), Problem> {
     if value.is_finite() { Ok(()) } else { Err(Problem::NotFinite { what }) }
+}
+
+/// Checks a list of points.
+pub(super) fn check_list(what: &'static str, points: &[Vec3], least: usize) -> Result<(), Problem> {
+    if points.len() < least {
+        return Err(Problem::TooFew { what, least });
+    }
+    points.iter().try_for_each(|&p| check_point(what, p))
 }
 
 pub(super) fn check_positive(what: &'static str, value: f32) -> Result<(), Problem> {

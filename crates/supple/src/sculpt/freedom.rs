@@ -26,7 +26,7 @@ pub(super) fn combine(
         Stage::Flow(flow) if has_core(flow) => Box::new(|i| final_share(flow, after[i])),
         Stage::Boundary(map) => Box::new(|i| map.share(i, after[i])),
         Stage::Stored(stored) => Box::new(|i| fade_derivatives(f64::from(stored.values[i]))[0]),
-        Stage::Flow(_) => {
+        Stage::Flow(_) | Stage::Within(_) => {
             let moved = freedom_by_displacement(before, after);
             run.for_each(freedom, |i, f| *f = f.max(moved[i]));
             return;

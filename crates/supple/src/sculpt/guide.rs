@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_finite, check_point, direction};
-use crate::field::Generator;
+use super::twisting::Twisting;
 use crate::field::motion::rotation;
+use crate::field::{Generator, Motion};
 
 /// A curve for the time from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +15,9 @@ use crate::field::motion::rotation;
 pub enum Guide {
     /// Through the points, smoothly (Catmull–Rom); straight through two.
     Through(#[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))] Vec<Vec3>),
+    /// Straight from each point to the next, as drawn: at a corner what is guided turns in place, if it turns. Every leg
+    /// and every corner takes the same time.
+    Polyline(#[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))] Vec<Vec3>),
     /// Cubic Bézier curves in a row: 4, 7, 10 … points.
     Bezier(#[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))] Vec<Vec3>),
     /// A uniform cubic B-spline with these control points, from the first to the last; at least 4.
@@ -81,17 +85,19 @@ impl Guide {
     /// curve that makes no sense.
     #[must_use]
     pub fn sampled(&self, until: f32, count: u32) -> Vec<Vec3> {
-        let Ok(Ride { way: Way::Along { curve, .. }, .. }) = self.ride(Orientation::Keep, 0.0)
-        else {
+        if matches!(self, Self::Turn { .. }) {
+            return Vec::new();
+        }
+        let Ok(ride) = self.ride(Orientation::Keep, Twisting::default()) else {
             return Vec::new();
         };
         let time = |i: u32| f64::from(until) * f64::from(i) / f64::from(count.max(2) - 1);
-        (0..count).map(|i| curve.at(time(i))[0].as_vec3()).collect()
+        (0..count).map(|i| ride.place(time(i)).as_vec3()).collect()
     }
 
-    /// The motion along the guide, with a twist in radians added.
-    pub(super) fn ride(&self, orientation: Orientation, twist: f64) -> Result<Ride, Problem> {
-        let along = |curve: Pieces, twist: f64| Ride {
+    /// The motion along the guide, with a twist added.
+    pub(super) fn ride(&self, orientation: Orientation, twist: Twisting) -> Result<Ride, Problem> {
+        let along = |curve: Pieces, twist: Twisting| Ride {
             way: Way::Along { curve, orientation },
             twist,
             behind: 0.0,
@@ -104,16 +110,20 @@ impl Guide {
                 let axis = direction("the axis", *axis)?.as_dvec3().normalize();
                 let radians = f64::from(*degrees).to_radians();
                 let way = Way::Turn { center: center.as_dvec3(), axis, radians };
-                Ok(Ride { way, twist: 0.0, behind: 0.0, until: 1.0 })
+                Ok(Ride { way, twist: Twisting::default(), behind: 0.0, until: 1.0 })
+            }
+            Self::Polyline(points) => {
+                let way = Way::Drawn(Drawn::new(&checked(points, 2)?, orientation)?);
+                Ok(Ride { way, twist, behind: 0.0, until: 1.0 })
             }
             Self::Handles { from, to } => {
-                let straight = along(handle_curve(from, to)?, 0.0);
+                let straight = along(handle_curve(from, to)?, Twisting::default());
                 let carried = straight.turn() * from.binormal.as_dvec3();
                 let normal = direction("the normal", to.normal)?.as_dvec3();
                 let flat = |v: DVec3| v - normal * normal.dot(v);
                 let (have, want) = (flat(carried), flat(to.binormal.as_dvec3()));
                 let rest = normal.dot(have.cross(want)).atan2(have.dot(want));
-                Ok(Ride { twist: twist + rest, ..straight })
+                Ok(Ride { twist: twist.and(rest), ..straight })
             }
             Self::Through(points) => Ok(along(Pieces(through(&checked(points, 2)?)), twist)),
             Self::BSpline(points) => Ok(along(Pieces(b_spline(&checked(points, 4)?)), twist)),
@@ -206,8 +216,8 @@ impl Pieces {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ride {
     pub(super) way: Way,
-    /// Radians about the tangent over the whole way.
-    pub(super) twist: f64,
+    /// The turn about the tangent.
+    pub(super) twist: Twisting,
     /// How far behind the curve's point the twist has its centre.
     pub(super) behind: f64,
     /// The time at which it stops, up to 1.
@@ -218,15 +228,113 @@ pub(super) struct Ride {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Way {
     Along { curve: Pieces, orientation: Orientation },
+    Drawn(Drawn),
     Turn { center: DVec3, axis: DVec3, radians: f64 },
 }
 
+/// Most corners of a way as drawn: each is a step of its own.
+const MOST_CORNERS: usize = 4096;
+
+/// Legs, and turns at the corners between them, each for the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Drawn(Vec<Leg>);
+
+/// A straight way, or a turn in place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Leg {
+    from: DVec3,
+    way: DVec3,
+    /// Direction at the start.
+    along: DVec3,
+    axis: DVec3,
+    radians: f64,
+}
+
+impl Drawn {
+    fn new(points: &[DVec3], orientation: Orientation) -> Result<Self, Problem> {
+        let ways = points.windows(2).filter(|pair| pair[0] != pair[1]);
+        let (mut legs, mut last): (Vec<Leg>, Option<DVec3>) = (Vec::new(), None);
+        for pair in ways {
+            let (from, way) = (pair[0], pair[1] - pair[0]);
+            let along = way.normalize();
+            if let Some(last) =
+                last.filter(|last| orientation == Orientation::Follow && *last != along)
+            {
+                let radians = last.cross(along).length().atan2(last.dot(along));
+                let axis = last.cross(along).try_normalize();
+                let axis = axis.unwrap_or_else(|| last.any_orthonormal_vector());
+                legs.push(Leg { from, way: DVec3::ZERO, along: last, axis, radians });
+            }
+            legs.push(Leg { from, way, along, axis: DVec3::ZERO, radians: 0.0 });
+            last = Some(along);
+        }
+        if legs.len() > MOST_CORNERS {
+            let most = MOST_CORNERS / 2;
+            return Err(Problem::TooManyCorners { corners: points.len(), most });
+        }
+        Ok(Self(legs))
+    }
+
+    /// The leg at a time, and how far along it that is.
+    fn at(&self, t: f64) -> (&Leg, f64) {
+        let scaled = (t * self.0.len() as f64).clamp(0.0, self.0.len() as f64);
+        let k = (scaled as usize).min(self.0.len() - 1);
+        (&self.0[k], scaled - k as f64)
+    }
+
+    /// Place and direction at a time.
+    fn place(&self, t: f64) -> (DVec3, DVec3) {
+        let (leg, u) = self.at(t);
+        let along = if leg.radians == 0.0 {
+            leg.along
+        } else {
+            rotation(leg.axis, u * leg.radians) * leg.along
+        };
+        (leg.from + u * leg.way, along)
+    }
+
+    /// Velocity and angular velocity at a time.
+    fn speeds(&self, t: f64) -> (DVec3, DVec3) {
+        let (leg, _) = self.at(t);
+        let rate = self.0.len() as f64;
+        (rate * leg.way, rate * leg.radians * leg.axis)
+    }
+}
+
 impl Ride {
+    /// A rigid motion that is no curve's.
+    pub(super) fn of(motion: Motion) -> Self {
+        let straight = |by: Vec3| Way::Along {
+            curve: Pieces(through(&[DVec3::ZERO, by.as_dvec3()])),
+            orientation: Orientation::Keep,
+        };
+        let way = match motion {
+            Motion::Still => straight(Vec3::ZERO),
+            Motion::Translation { velocity } => straight(velocity),
+            Motion::Rotation { center, axis, speed }
+            | Motion::Swing { center, axis, speed, .. } => {
+                let (center, axis) = (center.as_dvec3(), axis.as_dvec3());
+                Way::Turn { center, axis, radians: f64::from(speed) }
+            }
+        };
+        Self { way, twist: Twisting::default(), behind: 0.0, until: 1.0 }
+    }
+
     /// How often the pieces of the way meet: a step should not reach across.
     pub(super) fn pieces(&self) -> u32 {
         match &self.way {
             Way::Along { curve, .. } => curve.0.len() as u32,
+            Way::Drawn(drawn) => drawn.0.len() as u32,
             Way::Turn { .. } => 1,
+        }
+    }
+
+    /// Where the curve is at a time.
+    fn place(&self, t: f64) -> DVec3 {
+        match &self.way {
+            Way::Along { curve, .. } => curve.at(t)[0],
+            Way::Drawn(drawn) => drawn.place(t).0,
+            Way::Turn { center, .. } => *center,
         }
     }
 
@@ -237,6 +345,7 @@ impl Ride {
                 let [start, velocity, _] = curve.at(0.0);
                 (start, velocity.normalize_or_zero())
             }
+            Way::Drawn(drawn) => drawn.place(0.0),
             Way::Turn { center, .. } => (*center, DVec3::ZERO),
         }
     }
@@ -251,12 +360,20 @@ impl Ride {
                     Orientation::Keep => Generator::translation(c, dc),
                 };
                 let tangent = dc.normalize_or(Vec3::X);
-                let mut generators = vec![along];
-                if dc.length_squared() > 0.0 && self.twist != 0.0 {
-                    let behind = c - self.behind as f32 * tangent;
-                    generators.push(Generator::rotation(behind, tangent, self.twist as f32));
-                }
-                generators
+                let is_moving = dc.length_squared() > 0.0;
+                let twist = is_moving.then(|| self.twisting(t, c, tangent)).flatten();
+                std::iter::once(along).chain(twist).collect()
+            }
+            Way::Drawn(drawn) => {
+                let ((c, tangent), (velocity, turning)) = (drawn.place(t), drawn.speeds(t));
+                let (c, tangent) = (c.as_vec3(), tangent.as_vec3());
+                let speed = turning.length();
+                let along = if speed > 0.0 {
+                    Generator::rotation(c, (turning / speed).as_vec3(), speed as f32)
+                } else {
+                    Generator::translation(c, velocity.as_vec3())
+                };
+                std::iter::once(along).chain(self.twisting(t, c, tangent)).collect()
             }
             Way::Turn { center, axis, radians } => {
                 let (center, axis) = (center.as_vec3(), axis.as_vec3());
@@ -265,10 +382,20 @@ impl Ride {
         }
     }
 
+    /// The twist at a place of the curve, if there is one.
+    fn twisting(&self, t: f64, c: Vec3, tangent: Vec3) -> Option<Generator> {
+        let behind = c - self.behind as f32 * tangent;
+        let rate = self.twist.rate(t) as f32;
+        (!self.twist.is_none()).then(|| Generator::rotation(behind, tangent, rate))
+    }
+
     /// Angular velocity at a time.
     fn turning(&self, t: f64) -> DVec3 {
         let (curve, orientation) = match &self.way {
             Way::Turn { axis, radians, .. } => return *radians * *axis,
+            Way::Drawn(drawn) => {
+                return drawn.speeds(t).1 + self.twist.rate(t) * drawn.place(t).1;
+            }
             Way::Along { curve, orientation } => (curve, orientation),
         };
         let [_, dc, ddc] = curve.at(t);
@@ -280,22 +407,27 @@ impl Ride {
             Orientation::Follow => dc.cross(ddc) / squared,
             Orientation::Keep => DVec3::ZERO,
         };
-        follow + self.twist * dc / squared.sqrt()
+        follow + self.twist.rate(t) * dc / squared.sqrt()
     }
 
     /// The turn from the start to the end, from small rotations, of order four by Gauss points.
     pub(super) fn turn(&self) -> DMat3 {
-        let steps = 512 * self.pieces();
-        let h = self.until / f64::from(steps);
+        const STEPS: u32 = 512;
+        let pieces = f64::from(self.pieces());
         let offset = 0.5 / 3.0_f64.sqrt();
         let mut turn = DMat3::IDENTITY;
-        for k in 0..steps {
-            let middle = (f64::from(k) + 0.5) * h;
-            let (a, b) = (self.turning(middle - offset * h), self.turning(middle + offset * h));
-            let commutator = 3.0_f64.sqrt() / 12.0 * h * h * b.cross(a);
-            let vector = 0.5 * h * (a + b) + commutator;
-            if let Some(axis) = vector.try_normalize() {
-                turn = rotation(axis, vector.length()) * turn;
+        for piece in 0..self.pieces() {
+            // A step never reaches from one piece into the next, where the speed may jump.
+            let [from, to] = [piece, piece + 1].map(|k| (f64::from(k) / pieces).min(self.until));
+            let h = (to - from) / f64::from(STEPS);
+            for k in 0..STEPS {
+                let middle = from + (f64::from(k) + 0.5) * h;
+                let (a, b) = (self.turning(middle - offset * h), self.turning(middle + offset * h));
+                let commutator = 3.0_f64.sqrt() / 12.0 * h * h * b.cross(a);
+                let vector = 0.5 * h * (a + b) + commutator;
+                if let Some(axis) = vector.try_normalize() {
+                    turn = rotation(axis, vector.length()) * turn;
+                }
             }
         }
         turn
@@ -303,10 +435,7 @@ impl Ride {
 
     /// Where a point that is rigidly tied to the ride ends, given its turn.
     pub(super) fn carry(&self, turn: DMat3, x: Vec3) -> Vec3 {
-        let (start, end) = match &self.way {
-            Way::Along { curve, .. } => (curve.at(0.0)[0], curve.at(self.until)[0]),
-            Way::Turn { center, .. } => (*center, *center),
-        };
+        let (start, end) = (self.place(0.0), self.place(self.until));
         (end + turn * (x.as_dvec3() - start)).as_vec3()
     }
 }
@@ -323,17 +452,19 @@ mod tests {
 
     #[test]
     fn following_a_quarter_circle_turns_by_a_right_angle() {
-        let ride = quarter_circle().ride(Orientation::Follow, 0.0).unwrap();
+        let ride = quarter_circle().ride(Orientation::Follow, Twisting::default()).unwrap();
         let turned = ride.turn() * DVec3::new(0.3, 0.5, 0.2);
         assert!((turned - DVec3::new(-0.5, 0.3, 0.2)).length() < 1e-6, "{turned}");
-        let kept = quarter_circle().ride(Orientation::Keep, 0.0).unwrap().turn();
+        let kept = quarter_circle().ride(Orientation::Keep, Twisting::default()).unwrap().turn();
         assert!((kept * DVec3::X - DVec3::X).length() < 1e-12, "kept");
     }
 
     #[test]
     fn a_twist_on_a_straight_way_is_a_rotation_about_it() {
         let straight = Guide::Through(vec![Vec3::ZERO, Vec3::X]);
-        let ride = straight.ride(Orientation::Follow, std::f64::consts::FRAC_PI_2).unwrap();
+        let ride = straight
+            .ride(Orientation::Follow, Twisting::default().and(std::f64::consts::FRAC_PI_2))
+            .unwrap();
         let turned = ride.turn() * DVec3::Y;
         assert!((turned - DVec3::Z).length() < 1e-9, "{turned}");
     }
@@ -342,7 +473,9 @@ mod tests {
     fn curves_start_and_end_where_they_must() {
         let points = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::ONE, Vec3::Z];
         for guide in [Guide::Through(points.clone()), Guide::BSpline(points.clone())] {
-            let Way::Along { curve, .. } = guide.ride(Orientation::Follow, 0.0).unwrap().way else {
+            let Way::Along { curve, .. } =
+                guide.ride(Orientation::Follow, Twisting::default()).unwrap().way
+            else {
                 panic!("a curve")
             };
             assert!(curve.at(0.0)[0].length() < 1e-12, "{guide:?}");
@@ -356,9 +489,9 @@ mod tests {
                 assert!((second - curve.at(t)[2]).length() < 1e-4, "{guide:?} at {t}");
             }
         }
-        let odd = Guide::Bezier(vec![Vec3::ZERO; 5]).ride(Orientation::Follow, 0.0);
+        let odd = Guide::Bezier(vec![Vec3::ZERO; 5]).ride(Orientation::Follow, Twisting::default());
         assert!(matches!(odd, Err(Problem::NoWay)), "{odd:?}");
-        let odd = Guide::Bezier(points).ride(Orientation::Follow, 0.0);
+        let odd = Guide::Bezier(points).ride(Orientation::Follow, Twisting::default());
         assert!(matches!(odd, Err(Problem::BezierPoints { found: 5 })), "{odd:?}");
     }
     #[test]
@@ -371,7 +504,8 @@ mod tests {
         ];
         for (position, normal, binormal) in ways {
             let to = Handle { position, normal, binormal };
-            let ride = Guide::Handles { from, to }.ride(Orientation::Follow, 0.0).unwrap();
+            let ride =
+                Guide::Handles { from, to }.ride(Orientation::Follow, Twisting::default()).unwrap();
             let turn = ride.turn();
             assert!(ride.carry(turn, Vec3::ZERO).abs_diff_eq(position, 1e-6), "{position}");
             let tip = ride.carry(turn, Vec3::X) - position;
@@ -381,10 +515,33 @@ mod tests {
         }
     }
 
+    /// Straight legs, a turn at each corner, and the end exactly where it was drawn.
+    #[test]
+    fn a_polyline_is_followed_as_drawn() {
+        let corner = Vec3::new(2.0, 0.0, 0.0);
+        let points = vec![Vec3::ZERO, corner, Vec3::new(2.0, 3.0, 0.0), Vec3::new(2.0, 3.0, 1.0)];
+        let guide = Guide::Polyline(points);
+        let mut ride = guide.ride(Orientation::Follow, Twisting::default()).unwrap();
+        assert_eq!(ride.pieces(), 5, "three legs and two turns");
+        let tip = |ride: &Ride| ride.carry(ride.turn(), Vec3::new(0.5, 0.0, 0.0));
+        assert!(tip(&ride).abs_diff_eq(Vec3::new(2.0, 3.0, 1.5), 1e-6), "{}", tip(&ride));
+        ride.until = 0.3;
+        // In the middle of the first corner: half of the right angle.
+        let half = std::f32::consts::FRAC_1_SQRT_2 * 0.5;
+        let there = corner + Vec3::new(half, half, 0.0);
+        assert!(tip(&ride).abs_diff_eq(there, 1e-6), "{}", tip(&ride));
+        let kept = guide.ride(Orientation::Keep, Twisting::default()).unwrap();
+        assert!(tip(&kept).abs_diff_eq(Vec3::new(2.5, 3.0, 1.0), 1e-6), "{}", tip(&kept));
+        assert_eq!(guide.sampled(1.0, 4)[1], Vec3::new(2.0, 0.0, 0.0), "a third of the time");
+        let many = (0..6000_u16).map(|k| Vec3::new(f32::from(k), f32::from(k % 2), 0.0)).collect();
+        let refused = Guide::Polyline(many).ride(Orientation::Follow, Twisting::default());
+        assert!(matches!(refused, Err(Problem::TooManyCorners { .. })), "{refused:?}");
+    }
+
     #[test]
     fn a_turn_stays_in_its_place() {
         let guide = Guide::Turn { center: Vec3::X, axis: 2.0 * Vec3::Z, degrees: 90.0 };
-        let ride = guide.ride(Orientation::Follow, 0.0).unwrap();
+        let ride = guide.ride(Orientation::Follow, Twisting::default()).unwrap();
         let end = ride.carry(ride.turn(), Vec3::new(2.0, 0.0, 1.0));
         assert!(end.abs_diff_eq(Vec3::new(1.0, 1.0, 1.0), 1e-6), "{end}");
     }

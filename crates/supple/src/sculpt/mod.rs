@@ -8,8 +8,8 @@
 //!
 //! | operation | what it does |
 //! |---|---|
-//! | [`Move`] | drags a sphere, capsule or box along a path; what is inside follows, what is around makes room |
-//! | [`Points`] | drags a set of points and what is near them |
+//! | [`Move`] | drags a tool of any shape along a path; what is inside follows, what is around makes room |
+//! | [`Points`] | drags a set of points or a curve and what is near them |
 //! | [`Paint`] | pushes the surface in or out along a stroke |
 //! | [`Stamp`] | pushes a closed mesh into the shape, which makes room for it |
 //! | [`Twist`] | turns about an axis, more with the height; exact, no integration |
@@ -17,7 +17,8 @@
 //! | [`Curve`] | guides part of a surface along a curve |
 //! | [`Boundary`] | moves what lies inside one curve on the surface and leaves what lies outside another |
 //!
-//! A painted mask ([`Params::mask`]) says how much each vertex takes part in a move, points or a stroke.
+//! A painted mask ([`Params::mask`]) says how much each vertex takes part. Points of edits may be picked vertices of the
+//! mesh, and the extent of a curve its painted values, by name ([`Op::look_up`]).
 //!
 //! Vertices at the same position, which files split at seams, move as one
 //! ([`mesh::welding`](crate::mesh::welding)): edits see the surface as if it were whole.
@@ -54,17 +55,21 @@ mod bend;
 mod boundary;
 mod contact;
 mod correct;
+mod course;
 mod curve;
 mod cylinder;
 mod drag;
 mod error;
 mod freedom;
 mod guide;
+mod log;
 mod masked;
+pub mod modifier;
 mod nearest;
 mod paint;
 mod partial;
 mod path;
+mod picked;
 mod points;
 pub mod printed;
 mod refined;
@@ -74,6 +79,7 @@ mod stamp;
 mod surface;
 mod tool;
 mod twist;
+mod twisting;
 
 use glam::Vec3;
 use schemars::JsonSchema;
@@ -86,10 +92,11 @@ pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
 pub use guide::{Guide, Handle, Orientation};
+pub use log::{Log, LogError, Stroke, Undone};
 pub use paint::{Paint, Side};
 pub use partial::partial;
 pub use path::{NotReversible, Path, Stage, Stored};
-pub use points::Points;
+pub use points::{Form, Points};
 pub use refined::{RefineError, apply_refined, refined};
 pub use regions::Part;
 pub use stamp::{Stamp, ToolShape};
@@ -98,15 +105,16 @@ pub use twist::{Twist, TwistMap};
 
 use crate::Run;
 use crate::field::Flow;
+use crate::mesh::attribute::Attributes;
 use crate::mesh::volume::volume;
 use crate::pathline::{self, Direction};
-use masked::Masked;
+use cylinder::Cylinder;
 
 /// One edit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Op {
-    /// Drag a sphere, capsule or box: what is inside follows exactly, what is around makes room.
+    /// Drag a tool: what is inside follows exactly, what is around makes room.
     Move(Move),
     /// Drag a set of points, which may be far apart, and what is near them.
     Points(Points),
@@ -134,8 +142,9 @@ pub struct Params {
     /// moved, where nothing crosses for it. What lies in the last edit's inner region and what no edit
     /// moved stays where it is. Off by default.
     pub exact_volume: bool,
-    /// How much each vertex takes part, 0 to 1: multiplies the blend of tools, points and strokes, so that
-    /// volume is kept. None, which is all of it, by default.
+    /// How much each vertex takes part, 0 to 1. It multiplies the blend of tools, points, strokes, stamps, boundaries and
+    /// curves, so that volume is kept. Twists and bends in closed form have no blend: there a vertex turns by a share of
+    /// the angle, which keeps volume with `exact_volume` only. None, which is all of it, by default.
     #[serde(skip)]
     pub mask: Vec<f32>,
     /// What to do where parts of the surface meet that an edit between curves, along a curve or about an
@@ -214,8 +223,8 @@ impl Op {
     /// A [`Problem`] with the parameters.
     pub fn check(&self) -> Result<(), Problem> {
         match self {
-            Self::Move(op) => op.flow().map(drop),
-            Self::Points(op) => op.flow().map(drop),
+            Self::Move(op) => op.check(),
+            Self::Points(op) => op.check(),
             Self::Paint(op) => op.check(),
             Self::Stamp(op) => op.check(),
             Self::Twist(op) => op.prepare().map(drop),
@@ -244,6 +253,30 @@ impl Op {
         }
     }
 
+    /// Puts painted values of a mesh in the places of their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::NotPainted`] with the names there are.
+    pub fn look_up(&mut self, painted: &Attributes) -> Result<(), Problem> {
+        if let Self::Curve(op) = self { op.extent.look_up(painted) } else { Ok(()) }
+    }
+
+    /// The tools that are meshes, for whoever loads those that are only names.
+    pub fn tool_shapes(&mut self) -> Vec<&mut ToolShape> {
+        let (tool, keep) = match self {
+            Self::Move(op) => (op.tool.mesh_mut(), &mut op.keep),
+            Self::Points(op) => (None, &mut op.keep),
+            Self::Paint(op) => (None, &mut op.keep),
+            Self::Stamp(op) => (Some(&mut op.tool), &mut op.keep),
+            Self::Twist(_) | Self::Bend(_) | Self::Boundary(_) | Self::Curve(_) => {
+                return Vec::new();
+            }
+        };
+        let kept = keep.iter_mut().filter_map(|keep| keep.tool.mesh_mut());
+        tool.into_iter().chain(kept).collect()
+    }
+
     fn run(
         &self,
         positions: &mut [Vec3],
@@ -251,24 +284,40 @@ impl Op {
         params: &Params,
         run: &Run<'_>,
     ) -> Result<Done, Problem> {
-        if !params.mask.is_empty() {
-            return self.run_masked(positions, triangles, params, run);
+        let op = self.placed(positions, triangles)?;
+        if params.mask.is_empty() {
+            op.run_free(positions, triangles, &params.integration, run)
+        } else {
+            op.run_masked(positions, triangles, params, run)
         }
-        let (exact, params) = (pathline::Report::default(), &params.integration);
+    }
+
+    /// Carries it out where all vertices take part.
+    fn run_free(
+        &self,
+        positions: &mut [Vec3],
+        triangles: &[[u32; 3]],
+        params: &pathline::Params,
+        run: &Run<'_>,
+    ) -> Result<Done, Problem> {
+        // A stamp tells its own progress.
+        let quiet = Run { progress: None, ..*run };
         let carry = |flow: &Flow, positions: &mut [Vec3]| {
-            Ok(pathline::advect(positions, flow, params, Direction::Forward, run)?)
+            Ok(pathline::advect(positions, flow, params, Direction::Forward, &quiet)?)
         };
+        let exact = pathline::Report::default();
         let (stage, taken) = match self {
-            Self::Move(_) | Self::Points(_) | Self::Paint(_) => {
-                let (flow, taken) = self.flow_through(positions, triangles, params, &carry, run)?;
-                (Stage::Flow(flow), taken)
+            Self::Stamp(op) => return op.run(positions, triangles, &carry, run),
+            Self::Twist(op) if !op.as_printed => {
+                (Stage::Twist(op.run(positions, triangles, &[], run)?), exact)
             }
-            Self::Stamp(op) => return op.run(positions, triangles, params, run),
-            Self::Twist(op) => (Stage::Twist(op.run(positions, triangles, run)?), exact),
-            Self::Bend(op) => {
-                let (map, warning) = op.run(positions, triangles, run)?;
+            Self::Bend(op) if !op.as_printed => {
+                let (map, warning) = op.run(positions, triangles, &[], run)?;
                 let warnings = warning.into_iter().collect();
                 return Ok(Done { stage: Stage::Bend(map), taken: exact, warnings });
+            }
+            Self::Twist(_) | Self::Bend(_) => {
+                self.run_printed(positions, triangles, params, &carry, run)?
             }
             Self::Boundary(op) => {
                 let (map, report) = op.run(positions, triangles, params, run)?;
@@ -276,30 +325,34 @@ impl Op {
             }
             Self::Curve(op) => {
                 let before = positions.to_vec();
-                let (values, steps) = op.run(positions, triangles, run)?;
+                let (values, steps) = op.run(positions, triangles, &[], run)?;
                 let stored = Stored { before, after: positions.to_vec(), values };
                 (Stage::Stored(stored), pathline::Report { steps, ..exact })
+            }
+            Self::Move(_) | Self::Points(_) | Self::Paint(_) => {
+                let (flow, taken) = self.flow_through(positions, triangles, params, &carry, run)?;
+                (Stage::Flow(flow), taken)
             }
         };
         Ok(Done { stage, taken, warnings: Vec::new() })
     }
 
-    /// The same where a painted mask scales the blend.
-    fn run_masked(
+    /// A twist or a bend as the source prints it, in its cylinder if it has one.
+    fn run_printed(
         &self,
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
-        params: &Params,
+        params: &pathline::Params,
+        carry: &Carry<'_>,
         run: &Run<'_>,
-    ) -> Result<Done, Problem> {
-        let masked = Masked::new(&params.mask, positions, triangles, run)?;
-        let before = positions.to_vec();
-        let params = &params.integration;
-        let carry =
-            |flow: &Flow, positions: &mut [Vec3]| masked.carry(flow, positions, params, run);
-        let (flow, taken) = self.flow_through(positions, triangles, params, &carry, run)?;
-        let stage = Stage::Stored(masked.stored(&flow, before, positions));
-        Ok(Done { stage, taken, warnings: Vec::new() })
+    ) -> Result<(Stage, pathline::Report), Problem> {
+        let Some(cylinder) = self.cylinder()? else {
+            let (flow, taken) = self.flow_through(positions, triangles, params, carry, run)?;
+            return Ok((Stage::Flow(flow), taken));
+        };
+        let within = printed::Within::new(self.flow()?, cylinder, positions);
+        let taken = within.run(positions, triangles, params, run)?;
+        Ok((Stage::Within(within), taken))
     }
 
     /// Carries the positions through the flow of an edit that is one.
@@ -311,14 +364,35 @@ impl Op {
         carry: &Carry<'_>,
         run: &Run<'_>,
     ) -> Result<(Flow, pathline::Report), Problem> {
-        let flow = match self {
-            Self::Move(op) => op.flow()?,
-            Self::Points(op) => op.flow()?,
-            Self::Paint(op) => return op.run(positions, triangles, params, carry, run),
-            _ => return Err(Problem::NoMask),
-        };
+        if let Self::Paint(op) = self {
+            return op.run(positions, triangles, params, carry, run);
+        }
+        let flow = self.flow()?;
         let taken = carry(&flow, positions)?;
         Ok((flow, taken))
+    }
+
+    /// The flow of an edit that is one whatever the shape; none of the others.
+    fn flow(&self) -> Result<Flow, Problem> {
+        match self {
+            Self::Move(op) => op.flow(),
+            Self::Points(op) => op.flow(),
+            Self::Twist(op) => printed::twist(op),
+            Self::Bend(op) => printed::bend(op),
+            Self::Paint(_) | Self::Stamp(_) | Self::Boundary(_) | Self::Curve(_) => {
+                Ok(Flow::default())
+            }
+        }
+    }
+
+    /// The cylinder that limits it, if one does.
+    fn cylinder(&self) -> Result<Option<Cylinder>, Problem> {
+        let cylinder = match self {
+            Self::Twist(op) => op.prepare()?.cylinder(),
+            Self::Bend(op) => op.prepare()?.cylinder(),
+            _ => return Ok(None),
+        };
+        Ok(cylinder.radius.is_some().then_some(cylinder))
     }
 }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Carry;
-use super::error::{Problem, check_finite, check_point, check_positive};
+use super::error::{Problem, check_finite, check_list, check_positive};
 use super::tool::{Drag, Keep, Mirror};
 use crate::Run;
 use crate::field::blend::fade_derivatives;
@@ -42,9 +42,12 @@ pub enum Side {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Paint {
-    /// Points on the surface that the stroke runs through; at least one.
+    /// Points on the surface that the stroke runs through; at least one, or vertices.
     #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
     pub stroke: Vec<Vec3>,
+    /// Vertices that the stroke runs through after them, the shortest way over edges from one to the next. None by
+    /// default.
+    pub vertices: Vec<u32>,
     /// Distance from the stroke beyond which nothing moves. 0.2 by default.
     #[schemars(extend("unit" = "m"))]
     pub radius: f32,
@@ -66,6 +69,7 @@ impl Default for Paint {
     fn default() -> Self {
         Self {
             stroke: Vec::new(),
+            vertices: Vec::new(),
             radius: 0.2,
             depth: 0.05,
             side: Side::In,
@@ -86,6 +90,7 @@ impl Paint {
         run: &Run<'_>,
     ) -> Result<(Flow, pathline::Report), Problem> {
         self.check()?;
+        check_list("the stroke", &self.stroke, 1)?;
         if triangles.is_empty() {
             return Err(Problem::NeedsTriangles { what: "painting follows the surface normal" });
         }
@@ -105,15 +110,10 @@ impl Paint {
     }
 
     pub(super) fn check(&self) -> Result<(), Problem> {
-        if self.stroke.is_empty() {
-            return Err(Problem::TooFew { what: "the stroke", least: 1 });
-        }
-        for &p in &self.stroke {
-            check_point("a point of the stroke", p)?;
-        }
+        check_list("the stroke", &self.stroke, usize::from(self.vertices.is_empty()))?;
         check_positive("the radius", self.radius)?;
         check_finite("the depth", self.depth)?;
-        self.dab(self.stroke[0], Vec3::X).map(drop)
+        self.dab(Vec3::ZERO, Vec3::X).map(drop)
     }
 
     /// The stroke's points and what is needed between them.

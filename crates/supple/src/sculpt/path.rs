@@ -4,6 +4,7 @@ use glam::Vec3;
 
 use super::bend::BendMap;
 use super::boundary::BoundaryMap;
+use super::printed::Within;
 use super::twist::TwistMap;
 use crate::Run;
 use crate::field::Flow;
@@ -14,6 +15,8 @@ use crate::pathline::{self, Direction};
 pub enum Stage {
     /// Along the path lines of a flow.
     Flow(Flow),
+    /// The same in a cylinder only.
+    Within(Within),
     /// A twist, in closed form.
     Twist(TwistMap),
     /// A bend, in closed form.
@@ -89,6 +92,7 @@ impl Path {
                 Stage::Flow(flow) => {
                     pathline::advect(points, flow, params, Direction::Forward, run)?;
                 }
+                Stage::Within(flow) => flow.send(points, params, Direction::Forward, run)?,
                 Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.forward(*x)),
                 Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.forward(*x)),
                 Stage::Boundary(map) => map.send(points, params, Direction::Forward, run)?,
@@ -112,7 +116,8 @@ impl Path {
         run: &Run<'_>,
     ) -> Result<(), NotReversible> {
         let limited = |s: &Stage| matches!(s, Stage::Bend(bend) if bend.is_limited());
-        if let Some(index) = self.stages.iter().position(limited) {
+        let other = |s: &Stage| matches!(s, Stage::Within(flow) if flow.vertices() != points.len());
+        if let Some(index) = self.stages.iter().position(|s| limited(s) || other(s)) {
             return Err(NotReversible::LimitedBend { number: index + 1 });
         }
         self.check_stored(points.len())?;
@@ -121,6 +126,7 @@ impl Path {
                 Stage::Flow(flow) => {
                     pathline::advect(points, flow, params, Direction::Backward, run)?;
                 }
+                Stage::Within(flow) => flow.send(points, params, Direction::Backward, run)?,
                 Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.backward(*x)),
                 Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.backward(*x)),
                 Stage::Boundary(map) => map.send(points, params, Direction::Backward, run)?,

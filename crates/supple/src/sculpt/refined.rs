@@ -1,14 +1,18 @@
 //! Edits on a mesh that becomes as fine as they need it (thesis, section 2.4.2).
 
-use super::curve::Extent;
+use glam::Vec3;
+
+use super::correct::restore_volume;
 use super::path::{NotReversible, Stage};
-use super::{Error, OnContact, Op, Outcome, Params, apply, apply_keeping};
+use super::{Error, OnContact, Op, Outcome, Params, apply, apply_keeping, measure};
 use crate::mesh::bvh::Bvh;
+use crate::mesh::exact_volume::freedom_by_displacement;
 use crate::mesh::intersect::self_intersections;
 use crate::mesh::measure::Bounds;
 use crate::mesh::refine::{self, Refined, refine};
 use crate::mesh::remesh::settle::{Merge, settle};
 use crate::mesh::remesh::{self, mean_edge};
+use crate::mesh::untangle::untangle;
 use crate::mesh::volume::volume;
 use crate::mesh::welding::is_closed;
 use crate::mesh::{TriMesh, Values};
@@ -23,6 +27,9 @@ const LEFT: f32 = 0.25;
 
 /// How often settling is tried, each time with more triangles left as they are.
 const SETTLINGS: usize = 4;
+
+/// How far small folds may be smoothed, over the diagonal of the shape.
+const SMOOTHED_REL_BBOX: f32 = 0.02;
 
 /// How often an edit that lives on the surface is made anew on a finer one.
 const MADE_ANEW: usize = 3;
@@ -53,9 +60,10 @@ impl From<Cancelled> for RefineError {
 /// spread evenly over the edited shape, and what became needlessly fine is merged: that, too, is a choice
 /// of points at rest, so that all vertices have gone through the edits.
 ///
-/// An edit along a curve lives on the surface it was made on: it is made anew on each finer one. With a mask, or a
-/// curve whose extent names vertices, the mesh stays as fine as it is, and the report says so. What intersects
-/// afterwards is for the caller to count ([`mesh::folding`](crate::mesh::folding)).
+/// An edit along a curve lives on the surface it was made on: it is made anew on each finer one. With a mask, or an
+/// edit that names vertices, the mesh stays as fine as it is, and the report says so. Small folds that are left are
+/// smoothed ([`mesh::untangle`](crate::mesh::untangle)). What intersects afterwards is for the caller to count
+/// ([`mesh::folding`](crate::mesh::folding)).
 ///
 /// # Errors
 ///
@@ -88,63 +96,109 @@ fn apply_to_whole(
     let quiet = unwatched(params);
     let plain = Params { exact_volume: false, ..quiet.clone() };
     let Some(refined) = split(mesh, ops, &plain, fineness, run)? else {
-        if params.mask.is_empty() && !mesh.triangles.is_empty() && ops.iter().all(is_of_any_mesh) {
+        if params.mask.is_empty()
+            && !mesh.triangles.is_empty()
+            && !ops.iter().any(Op::names_vertices)
+        {
             return apply_anew(mesh, ops, params, fineness, run);
         }
         let mut outcome = apply(&mut mesh.positions, &mesh.triangles, ops, params, run)?;
-        let why = "not remeshed: new vertices cannot follow an edit of some vertices (painted, or with a mask)";
+        let why = "not remeshed: new vertices cannot follow an edit of some vertices (picked, painted, or with a mask)";
         outcome.report.warnings.extend((!mesh.triangles.is_empty()).then(|| why.to_owned()));
         return Ok(outcome);
     };
     let volume = volume(&mesh.positions, &mesh.triangles, run);
-    let edited = |mut finer: TriMesh, params: &Params| {
-        let (positions, triangles) = (&mut finer.positions, &finer.triangles);
-        apply_keeping(volume, positions, triangles, ops, params, run).map(|done| (finer, done))
-    };
+    let edited = |rest: &TriMesh, params: &Params| Edited::new(rest, volume, ops, params, run);
     let is_watched = *params != quiet && ops.iter().any(Op::may_meet_itself);
     let at_rest = pairs_of(mesh, run)?.len();
     let known = at_rest + refined.intersections_added;
     let loss = may_lose(mesh, &refined, fineness, run);
     let (mut free, mut left) = (moved(&refined), LEFT);
     let mut settlings = 0;
-    let (mut finer, mut outcome) = loop {
+    let mut finer = loop {
         let settled = settled(mesh, &refined, &free, left * fineness.tolerance_rel_bbox, run)?;
-        let at_rest = is_watched.then(|| settled.clone());
-        let (finer, outcome) = edited(settled, &quiet)?;
-        let pairs = pairs_of(&finer, run)?;
-        let keeps_volume = outcome.report.volume_error().abs() <= loss;
+        let finer = edited(&settled, &quiet)?;
+        let pairs = pairs_of(&finer.mesh, run)?;
+        let keeps_volume = finer.outcome.report.volume_error().abs() <= loss;
         if pairs.len() <= known && keeps_volume {
-            break at_rest.map_or(Ok((finer, outcome)), |at_rest| edited(at_rest, params))?;
+            break if is_watched { edited(&settled, params)? } else { finer };
         }
         settlings += 1;
         if settlings == SETTLINGS {
-            break edited(refined.mesh, params)?;
+            break edited(&refined.mesh, params)?;
         }
         if pairs.len() > known {
-            hold_near(&mut free, &refined, &finer, &pairs, run);
+            hold_near(&mut free, &refined, &finer.mesh, &pairs, run);
         }
         if !keeps_volume {
             left *= LEFT;
         }
     };
-    let found = pairs_of(&finer, run)?.len();
+    let mut found = pairs_of(&finer.mesh, run)?.len();
+    if found > at_rest {
+        finer.untangle(volume, params, run)?;
+        found = pairs_of(&finer.mesh, run)?.len();
+    }
     if found > at_rest {
         // No finer mesh is worth more intersections than the mesh as it is would have.
-        let (coarse, mut told) = edited(mesh.clone(), params)?;
-        if pairs_of(&coarse, run)?.len() < found {
+        let mut coarse = edited(mesh, params)?;
+        coarse.untangle(volume, params, run)?;
+        if pairs_of(&coarse.mesh, run)?.len() < found {
             let why = "not remeshed: the finer mesh would intersect itself, this one does so less";
-            told.report.warnings.push(why.to_owned());
-            (finer, outcome) = (coarse, told);
+            coarse.outcome.report.warnings.push(why.to_owned());
+            finer = coarse;
         }
     }
-    *mesh = finer;
-    Ok(outcome)
+    *mesh = finer.mesh;
+    Ok(finer.outcome)
 }
 
-/// Whether an edit names no vertices, so that it can be made on a finer mesh.
-fn is_of_any_mesh(op: &Op) -> bool {
-    let Op::Curve(curve) = op else { return true };
-    matches!(curve.extent, Extent::Geodesic { .. } | Extent::Drawn { .. })
+/// A mesh and what edits made of it.
+struct Edited {
+    rest: Vec<Vec3>,
+    mesh: TriMesh,
+    outcome: Outcome,
+}
+
+impl Edited {
+    fn new(
+        rest: &TriMesh,
+        volume: f64,
+        ops: &[Op],
+        params: &Params,
+        run: &Run<'_>,
+    ) -> Result<Self, Error> {
+        let mut mesh = rest.clone();
+        let (positions, triangles) = (&mut mesh.positions, &mesh.triangles);
+        let outcome = apply_keeping(volume, positions, triangles, ops, params, run)?;
+        Ok(Self { rest: rest.positions.clone(), mesh, outcome })
+    }
+
+    /// Smooths the small folds that triangles as fine as they may be still have, and gives the volume back if that is
+    /// asked for.
+    fn untangle(&mut self, volume: f64, params: &Params, run: &Run<'_>) -> Result<(), Cancelled> {
+        let Self { rest, mesh: TriMesh { positions, triangles, .. }, outcome } = self;
+        let reach = SMOOTHED_REL_BBOX * Bounds::of(rest).map_or(0.0, |b| b.diagonal());
+        let told = untangle(rest, positions, triangles, reach, run)?;
+        if told.vertices == 0 {
+            return Ok(());
+        }
+        let report = &mut outcome.report;
+        report.warnings.push(format!(
+            "{} vertices smoothed where {} pairs of triangles would intersect",
+            told.vertices, told.before
+        ));
+        if params.exact_volume {
+            let freedom = freedom_by_displacement(rest, positions);
+            let not_done = restore_volume(positions, triangles, volume, freedom, run)?;
+            report.warnings.extend(not_done);
+        }
+        let measured = measure(rest, positions, triangles, run);
+        report.volume_after = measured.volume_after;
+        report.moved = measured.moved;
+        report.max_displacement = measured.max_displacement;
+        Ok(())
+    }
 }
 
 /// For edits that live on the surface: it is split where the edited shape is seen to need it, and they are made anew on
@@ -159,34 +213,35 @@ fn apply_anew(
     let quiet = unwatched(params);
     let volume = volume(&mesh.positions, &mesh.triangles, run);
     let edit = |rest: &TriMesh, params: &Params| -> Result<_, RefineError> {
-        let mut edited = rest.clone();
-        let (positions, triangles) = (&mut edited.positions, &edited.triangles);
-        let done = apply_keeping(volume, positions, triangles, ops, params, run)?;
-        let pairs = pairs_of(&edited, run)?.len();
-        Ok((edited, done, pairs))
+        let edited = Edited::new(rest, volume, ops, params, run)?;
+        let pairs = pairs_of(&edited.mesh, run)?.len();
+        Ok((edited, pairs))
     };
     let at_rest = pairs_of(mesh, run)?.len();
     let mut rest = mesh.clone();
-    let (mut edited, mut outcome, mut pairs) = edit(&rest, &quiet)?;
+    let (mut edited, mut pairs) = edit(&rest, &quiet)?;
     for made in 0..MADE_ANEW {
         if made > 0 && pairs <= at_rest {
             break;
         }
-        let Some(finer) = refine::split_for(&rest, &edited.positions, fineness, run)? else {
+        let Some(finer) = refine::split_for(&rest, &edited.mesh.positions, fineness, run)? else {
             break;
         };
         let next = edit(&finer, &quiet)?;
-        if next.2 > pairs || (next.2 == pairs && made > 0) {
+        if next.1 > pairs || (next.1 == pairs && made > 0) {
             break;
         }
         rest = finer;
-        (edited, outcome, pairs) = next;
+        (edited, pairs) = next;
     }
     if *params != quiet && ops.iter().any(Op::may_meet_itself) {
-        (edited, outcome, _) = edit(&rest, params)?;
+        (edited, _) = edit(&rest, params)?;
     }
-    *mesh = edited;
-    Ok(outcome)
+    if pairs > at_rest {
+        edited.untangle(volume, params, run)?;
+    }
+    *mesh = edited.mesh;
+    Ok(edited.outcome)
 }
 
 /// For edits of which nobody hears what they run into.
@@ -202,7 +257,7 @@ fn pairs_of(mesh: &TriMesh, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Cancelled> {
     self_intersections(&mesh.positions, &mesh.triangles, run)
 }
 
-/// How much volume may be gained or lost once the mesh is evened out: as much again as splitting may. An
+/// How much volume may be gained or lost once the mesh is evened out: as much as splitting may, or had to. An
 /// open shape has none.
 fn may_lose(mesh: &TriMesh, refined: &Refined, fineness: &refine::Params, run: &Run<'_>) -> f64 {
     let is_closed = is_closed(&mesh.positions, &mesh.triangles);
@@ -211,7 +266,7 @@ fn may_lose(mesh: &TriMesh, refined: &Refined, fineness: &refine::Params, run: &
     };
     let before = volume(&mesh.positions, &mesh.triangles, run);
     let after = volume(&refined.frames[0], &refined.mesh.triangles, run);
-    (after / before - 1.0).abs() + f64::from(share)
+    (after / before - 1.0).abs().max(f64::from(share))
 }
 
 /// Which triangles the edits moved.
@@ -292,7 +347,8 @@ fn split(
     fineness: &refine::Params,
     run: &Run<'_>,
 ) -> Result<Option<Refined>, RefineError> {
-    if !params.mask.is_empty() || mesh.triangles.is_empty() {
+    let is_of_one_mesh = ops.iter().any(Op::names_vertices);
+    if !params.mask.is_empty() || mesh.triangles.is_empty() || is_of_one_mesh {
         return Ok(None);
     }
     let params = unwatched(params);
@@ -311,11 +367,9 @@ fn split(
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3;
-
     use super::*;
     use crate::mesh::adjacency::topology;
-    use crate::sculpt::{Curve, Guide, Twist};
+    use crate::sculpt::{Curve, Extent, Guide, Twist};
     use crate::zoo;
 
     fn bar() -> TriMesh {

@@ -34,6 +34,24 @@ const INNER: u8 = 1;
 const MIDDLE: u8 = 2;
 const OUTER: u8 = 4;
 
+/// Radii of the tubes around the curves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thickness {
+    pub(super) inner: f32,
+    pub(super) middle: f32,
+    pub(super) outer: f32,
+}
+
+impl Thickness {
+    fn of(&self, bit: u8) -> f32 {
+        match bit {
+            INNER => self.inner,
+            OUTER => self.outer,
+            _ => self.middle,
+        }
+    }
+}
+
 /// Smooth distances of every vertex to the curves, each with its bit.
 pub(super) struct Distances {
     curves: Vec<(u8, Vec<f32>)>,
@@ -51,7 +69,11 @@ impl Distances {
     }
 
     /// The parts of the surface, if tubes of this thickness cut it.
-    pub(super) fn cut(&self, triangles: &[[u32; 3]], thickness: f32) -> Result<Vec<Part>, Problem> {
+    pub(super) fn cut(
+        &self,
+        triangles: &[[u32; 3]],
+        thickness: Thickness,
+    ) -> Result<Vec<Part>, Problem> {
         let tubes = self.tubes(triangles, thickness)?;
         let mut pieces = Pieces::new(tubes.len());
         for [a, b] in edges(triangles) {
@@ -71,29 +93,30 @@ impl Distances {
         let masks: Vec<u8> = (0..tubes.len()).map(|i| touched[pieces.root(i)]).collect();
         let has = |mask: u8| tubes.iter().zip(&masks).any(|(&tube, &m)| tube == 0 && m == mask);
         if !has(INNER) {
-            return Err(Problem::DoesNotDivide { what: "inner", thickness });
+            return Err(Problem::DoesNotDivide { what: "inner", thickness: thickness.inner });
         }
         if !has(OUTER) {
-            return Err(Problem::DoesNotDivide { what: "outer", thickness });
+            return Err(Problem::DoesNotDivide { what: "outer", thickness: thickness.outer });
         }
         let leaks = |mask: u8| mask & INNER != 0 && mask & OUTER != 0;
         if has_middle && masks.iter().any(|&mask| leaks(mask)) {
-            return Err(Problem::DoesNotDivide { what: "middle", thickness });
+            return Err(Problem::DoesNotDivide { what: "middle", thickness: thickness.middle });
         }
         Ok(tubes.iter().zip(&masks).map(|(&tube, &mask)| part(tube, mask)).collect())
     }
 
     /// The tube of each vertex.
-    fn tubes(&self, triangles: &[[u32; 3]], thickness: f32) -> Result<Vec<u8>, Problem> {
+    fn tubes(&self, triangles: &[[u32; 3]], thickness: Thickness) -> Result<Vec<u8>, Problem> {
         let count = self.curves[0].1.len();
         let inside = |i: usize| {
-            let near = self.curves.iter().filter(|(_, d)| d[i] <= thickness);
+            let near = self.curves.iter().filter(|(bit, d)| d[i] <= thickness.of(*bit));
             near.fold(0, |mask, (bit, _)| mask | bit)
         };
         let tubes: Vec<u8> = (0..count).map(inside).collect();
         let meet = |a: u8, b: u8| a != 0 && b != 0 && a != b;
         let touch = tubes.iter().any(|t| t.count_ones() > 1)
             || edges(triangles).any(|[a, b]| meet(tubes[a], tubes[b]));
+        let thickness = thickness.inner.max(thickness.outer);
         if touch { Err(Problem::BoundariesTouch { thickness }) } else { Ok(tubes) }
     }
 }
@@ -108,7 +131,7 @@ fn part(tube: u8, mask: u8) -> Part {
     }
 }
 
-fn edges(triangles: &[[u32; 3]]) -> impl Iterator<Item = [usize; 2]> + '_ {
+pub(super) fn edges(triangles: &[[u32; 3]]) -> impl Iterator<Item = [usize; 2]> + '_ {
     let sides = |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]];
     triangles.iter().flat_map(sides).map(|edge| edge.map(|i| i as usize))
 }

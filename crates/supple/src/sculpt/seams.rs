@@ -60,20 +60,29 @@ impl Op {
     /// The edit on the places, whose numbers are others than those of the vertices.
     fn welded(&self, welding: &Welding) -> Result<Self, Problem> {
         let mut op = self.clone();
+        let mut missing = None;
+        op.for_each_pick(|picked| {
+            missing =
+                missing.or(picked.iter().copied().find(|v| *v as usize >= welding.vertices()));
+            if missing.is_none() {
+                picked.iter_mut().for_each(|v| *v = welding.place(*v));
+                picked.dedup();
+            }
+        });
+        if let Some(vertex) = missing {
+            return Err(Problem::NoSuchVertex { vertex, vertices: welding.vertices() });
+        }
         if let Self::Curve(curve) = &mut op {
             curve.extent.check_on(welding.vertices())?;
-            let places = |set: &mut Vec<u32>| {
-                set.iter_mut().for_each(|v| *v = welding.place(*v));
-                set.sort_unstable();
-                set.dedup();
-            };
             match &mut curve.extent {
                 Extent::Between { inner, outer } => {
-                    places(inner);
-                    places(outer);
+                    for set in [inner, outer] {
+                        set.sort_unstable();
+                        set.dedup();
+                    }
                 }
                 Extent::Painted { values } => *values = welding.gather(values),
-                Extent::Geodesic { .. } | Extent::Drawn { .. } => {}
+                _ => {}
             }
         }
         Ok(op)
@@ -90,6 +99,7 @@ impl Stage {
                 *values = welding.spread(values);
             }
             Self::Boundary(map) => map.spread(welding),
+            Self::Within(flow) => flow.spread(welding),
             Self::Flow(_) | Self::Twist(_) | Self::Bend(_) => {}
         }
     }

@@ -4,12 +4,18 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::{Problem, check_fade, check_point, check_share, direction};
+use super::error::{
+    Problem, check_fade, check_list, check_point, check_positive, check_share, direction,
+};
+use super::stamp::ToolShape;
+use crate::Run;
+use crate::field::smooth_distance::{CurveDistance, PointsDistance};
+use crate::field::solid::SolidDistance;
 use crate::field::{Fade, Field, Generator, Influence, Motion, Region};
 use crate::mesh::measure::Bounds;
 
 /// The shape of a tool, about its centre.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// Radii are distances from the centre.
@@ -27,17 +33,97 @@ pub enum Tool {
         #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
         half: Vec3,
     },
+    /// Radii are heights above a plane through the centre; everything below it follows.
+    Plane {
+        /// Its normal, of any length: from what follows to what stays.
+        #[schemars(with = "[f32; 3]")]
+        normal: Vec3,
+    },
+    /// Radii are smooth distances from a curve, however densely it is drawn.
+    Curve {
+        /// Its corners, from the centre; at least two.
+        #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
+        points: Vec<Vec3>,
+        /// Whether it returns to the first. Not by default.
+        #[serde(default)]
+        closed: bool,
+    },
+    /// Radii are smooth distances from a few points, as printed: each one more makes the tool larger.
+    Points {
+        /// They, from the centre; at least one.
+        #[schemars(with = "Vec<[f32; 3]>", extend("unit" = "m"))]
+        points: Vec<Vec3>,
+    },
+    /// Radii are smooth distances from a closed mesh; everything in it follows.
+    Solid {
+        /// The mesh, about the centre.
+        mesh: ToolShape,
+        /// How much larger it is made. 1 by default.
+        #[serde(default = "unscaled")]
+        scale: f32,
+    },
+}
+
+fn unscaled() -> f32 {
+    1.0
 }
 
 impl Tool {
-    pub(super) fn region(self, center: Vec3) -> Region {
-        match self {
+    /// The region of the tool at a centre, for a fade that begins at `inner`.
+    pub(super) fn region(&self, center: Vec3, inner: f32) -> Result<Region, Problem> {
+        let at = |points: &[Vec3]| points.iter().map(|&p| center + p).collect::<Vec<Vec3>>();
+        Ok(match self {
             Self::Sphere => Region::Point(center),
-            Self::Capsule { half } => Region::Segment([center - half, center + half]),
+            Self::Capsule { half } => Region::Segment([center - *half, center + *half]),
             Self::Box { half } => {
                 let half = half.abs();
                 Region::Box(Bounds { min: center - half, max: center + half })
             }
+            Self::Plane { normal } => {
+                let normal = direction("the normal of the plane", *normal)?;
+                Region::Plane { origin: center, normal }
+            }
+            Self::Curve { points, closed } => {
+                check_list("the curve of the tool", points, 2)?;
+                Region::Curve(CurveDistance::new(at(points), *closed))
+            }
+            Self::Points { points } => {
+                check_list("the points of the tool", points, 1)?;
+                Region::Points(PointsDistance::new(at(points)))
+            }
+            Self::Solid { mesh, scale } => {
+                check_positive("the scale of the tool", *scale)?;
+                let (positions, triangles) = mesh.loaded()?;
+                let placed: Vec<Vec3> = positions.iter().map(|&p| center + *scale * p).collect();
+                let solid = SolidDistance::new(&placed, triangles, inner);
+                Region::Solid(solid.map_err(|fine| Problem::InTheSolid { least: fine.least })?)
+            }
+        })
+    }
+
+    /// Where it has its middle, from the centre: what it moves turns about it.
+    pub(super) fn middle(&self) -> Vec3 {
+        match self {
+            Self::Curve { points, .. } | Self::Points { points } => {
+                points.iter().sum::<Vec3>() / points.len().max(1) as f32
+            }
+            _ => Vec3::ZERO,
+        }
+    }
+
+    /// The mesh it is made of, if it is.
+    pub(super) fn mesh_mut(&mut self) -> Option<&mut ToolShape> {
+        if let Self::Solid { mesh, .. } = self { Some(mesh) } else { None }
+    }
+
+    /// Checks it as far as it can be without its mesh.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        match self {
+            Self::Solid { mesh, scale } => {
+                check_positive("the scale of the tool", *scale)?;
+                mesh.check(&Run::default())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -69,7 +155,7 @@ impl Keep {
     pub(super) fn fade(&self) -> Result<Fade, Problem> {
         check_fade(self.inner, self.outer)?;
         check_point("the centre of what is kept", self.center)?;
-        let region = self.tool.region(self.center);
+        let region = self.tool.region(self.center, self.inner)?;
         Ok(Fade { region, motion: Motion::Still, inner: self.inner, outer: self.outer })
     }
 }

@@ -45,11 +45,21 @@ pub struct Twist {
     /// Only what is this near to the axis turns. No limit by default. The shape must not cross it.
     #[schemars(extend("unit" = "m"))]
     pub radius: Option<f32>,
+    /// Integrate the field that the source prints, tool and cylinder, in place of the exact form. Not by default.
+    pub as_printed: bool,
 }
 
 impl Default for Twist {
     fn default() -> Self {
-        Self { center: Vec3::ZERO, axis: Vec3::Z, degrees: 90.0, from: -1.0, to: 1.0, radius: None }
+        Self {
+            center: Vec3::ZERO,
+            axis: Vec3::Z,
+            degrees: 90.0,
+            from: -1.0,
+            to: 1.0,
+            radius: None,
+            as_printed: false,
+        }
     }
 }
 
@@ -86,15 +96,17 @@ impl Twist {
         })
     }
 
+    /// Turns the positions, each by a share that is one without a mask.
     pub(super) fn run(
         &self,
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
+        mask: &[f32],
         run: &Run<'_>,
     ) -> Result<TwistMap, Problem> {
         let map = self.prepare()?;
         let rest = positions.to_vec();
-        run.for_each(positions, |_, x| *x = map.forward(*x));
+        run.for_each(positions, |i, x| *x = map.partly(*x, mask.get(i).copied().unwrap_or(1.0)));
         map.cylinder().check(&rest, positions, triangles)?;
         Ok(map)
     }
@@ -105,6 +117,11 @@ impl TwistMap {
     #[must_use]
     pub fn forward(&self, x: Vec3) -> Vec3 {
         self.turned(x, 1.0)
+    }
+
+    /// Where it goes if it takes part by a share only.
+    pub(super) fn partly(&self, x: Vec3, share: f32) -> Vec3 {
+        if share > 0.0 { self.turned(x, f64::from(share)) } else { x }
     }
 
     /// Where a point came from.
@@ -132,7 +149,7 @@ impl TwistMap {
         (self.center + turn * (x.as_dvec3() - self.center)).as_vec3()
     }
 
-    fn cylinder(&self) -> Cylinder {
+    pub(super) fn cylinder(&self) -> Cylinder {
         Cylinder { center: self.center, axis: self.axis, radius: self.radius }
     }
 }

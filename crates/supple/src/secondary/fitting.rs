@@ -10,8 +10,9 @@
 //! instead: [`Params::max_stretch`] is half a radius, so that the bound holds in every clip, this one and those a
 //! person changes to.
 //!
-//! Flesh should be seen: if it moves by less than 0.2 % of the body's size, springs are made softer, down to 1 Hz; if
-//! that is not enough the report says so and why.
+//! Flesh should be seen: if it moves by less than 0.2 % of the body's size, springs are made softer, down to 0.5 Hz,
+//! which sways with the breath of an idle; if that is not enough the report says so and why. What suits one clip does
+//! not suit another: the stiffness of each is found, for a person who plays that one instead.
 
 use std::f64::consts::TAU;
 
@@ -22,6 +23,7 @@ use super::{Flesh, Frame, Params, Placed, Preset, State, Step, Wishes};
 use crate::Run;
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
+use crate::modifier::Marker;
 use crate::rig::{Body, Clip, Pose, Skinning};
 
 /// Mean stretch over radius that can be seen but does not flap.
@@ -34,7 +36,7 @@ const SEEN_REL_BBOX: f64 = 0.002;
 /// Frequencies of the largest set to choose from, in hertz.
 const HERTZ: [f64; 2] = [1.5, 12.0];
 /// The least where flesh would not be seen otherwise, and the most of a single set.
-const SOFTEST_HERTZ: f64 = 1.0;
+const SOFTEST_HERTZ: f64 = 0.5;
 const STIFFEST_HERTZ: f64 = 24.0;
 /// Rounds of looking for a stiffness.
 const ROUNDS: usize = 4;
@@ -42,6 +44,10 @@ const ROUNDS: usize = 4;
 const DT_SECS: f64 = 1.0 / 60.0;
 const MOST_STEPS: f64 = 600.0;
 const MOST_CLIPS: usize = 40;
+/// Clips beside the played one for which a stiffness is found.
+const MOST_SUITED: usize = 12;
+/// Mean stretch over radius, with the softest springs, below which nothing moves but for rounding.
+const NOTHING: f64 = 1e-3;
 /// A clip closes if no vertex is farther from where it began than this share of the body's size.
 const CLOSES_REL_BBOX: f32 = 0.005;
 
@@ -77,36 +83,53 @@ impl Swung {
     }
 }
 
+/// A clip, and whether it closes.
+type Played<'a> = (&'a Clip, bool);
+
 /// The clips that flesh is to suit.
 struct Clips<'a> {
     body: &'a Body,
-    /// With whether they close.
-    all: Vec<(&'a Clip, bool)>,
-    played: (&'a Clip, bool),
+    all: Vec<Played<'a>>,
+    /// How large the body is.
+    size: f64,
+}
+
+/// Flesh that suits a clip.
+struct Suited {
+    params: Params,
+    swung: Swung,
+    /// How far it moves, over the size of the body.
+    moved: f64,
+}
+
+impl Suited {
+    fn is_seen(&self) -> bool {
+        self.moved >= SEEN_REL_BBOX
+    }
 }
 
 impl Clips<'_> {
-    /// What the clip that is played does.
-    fn own(&self, params: &Params) -> Swung {
-        swing(self.body, self.played.0, self.played.1, params)
+    /// What a clip does.
+    fn own(&self, played: Played<'_>, params: &Params) -> Swung {
+        swing(self.body, played.0, played.1, params)
     }
 
     /// The largest stretch of each set in the clip that is played, or in any.
-    fn most(&self, params: &Params, in_any: bool) -> Vec<f64> {
-        let mut most = self.own(params).most;
-        for &(clip, closes) in self.all.iter().filter(|_| in_any) {
-            let found = swing(self.body, clip, closes, params).most;
+    fn most(&self, played: Played<'_>, params: &Params, in_any: bool) -> Vec<f64> {
+        let mut most = self.own(played, params).most;
+        for &clip in self.all.iter().filter(|_| in_any) {
+            let found = self.own(clip, params).most;
             most.iter_mut().zip(found).for_each(|(most, found)| *most = most.max(found));
         }
         most
     }
 
     /// With springs of their own for the sets that a clip would stretch too far.
-    fn held(&self, params: &Params, stiffness: f64, in_any: bool) -> Params {
+    fn held(&self, played: Played<'_>, params: &Params, stiffness: f64, in_any: bool) -> Params {
         let mut params = Params { stiffness: Some(rounded(stiffness)), ..params.clone() };
         params.sets.iter_mut().for_each(|set| set.stiffness = None);
         for _ in 0..ROUNDS {
-            let most = self.most(&params, in_any);
+            let most = self.most(played, &params, in_any);
             if most.iter().all(|&m| m <= MOST_STRETCH) {
                 break;
             }
@@ -131,64 +154,78 @@ impl Clips<'_> {
         }
         params
     }
+
+    /// The springs at which a clip is lively and flesh is seen to move.
+    fn suit(&self, played: Played<'_>, params: &Params, run: &Run<'_>) -> Suited {
+        let mut stiffness = softest(params, |params| self.own(played, params).mean / LIVELY);
+        let measured = |stiffness: f64, in_any: bool| {
+            let params = self.held(played, params, stiffness, in_any);
+            let swung = self.own(played, &params);
+            let moved = moved(self.body, &params, &swung, run) / self.size;
+            Suited { params, swung, moved }
+        };
+        let mut best = measured(stiffness, true);
+        if !best.is_seen() {
+            // A wild clip makes this one stiff to the eye: it is cut instead.
+            best = measured(stiffness, false);
+        }
+        for _ in 0..ROUNDS {
+            if best.is_seen() || stiffness <= hertz(SOFTEST_HERTZ) {
+                break;
+            }
+            // A little more than just enough.
+            let less = (0.85 * best.moved / SEEN_REL_BBOX).clamp(0.25, 0.9);
+            stiffness = (less * stiffness).max(hertz(SOFTEST_HERTZ));
+            best = measured(stiffness, false);
+        }
+        best
+    }
 }
 
 /// Chooses stiffness and the largest stretch, and measures what they do.
 pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f64, run: &Run<'_>) {
     placed.params.max_stretch = MOST_STRETCH;
-    let Some(played) = wishes.clips.get(wishes.played) else {
+    let Some(clip) = wishes.clips.get(wishes.played) else {
         placed.stretch = MOST_STRETCH;
         return;
     };
     let with_end = |clip| (clip, closes(body, clip, run));
     let all = wishes.clips.iter().take(MOST_CLIPS).map(with_end).collect();
-    let clips = Clips { body, all, played: with_end(played) };
-    let mut stiffness = softest(&placed.params, |params| clips.own(params).mean / LIVELY);
-    let is_seen = |moved: f64| moved >= SEEN_REL_BBOX;
-    let measured = |stiffness: f64, in_any: bool| {
-        let params = clips.held(&placed.params, stiffness, in_any);
-        let swung = clips.own(&params);
-        let moved = moved(body, &params, &swung, run) / size;
-        (params, swung, moved)
-    };
-    let mut best = measured(stiffness, true);
-    if !is_seen(best.2) {
-        // A wild clip makes this one stiff to the eye: it is cut instead.
-        best = measured(stiffness, false);
-    }
-    for _ in 0..ROUNDS {
-        if is_seen(best.2) || stiffness <= hertz(SOFTEST_HERTZ) {
-            break;
-        }
-        // A little more than just enough.
-        let less = (0.85 * best.2 / SEEN_REL_BBOX).clamp(0.25, 0.9);
-        stiffness = (less * stiffness).max(hertz(SOFTEST_HERTZ));
-        best = measured(stiffness, false);
-    }
-    let (params, swung, moved) = best;
-    let others = clips.most(&params, true).into_iter().fold(0.0, f64::max);
+    let clips = Clips { body, all, size };
+    let played = with_end(clip);
+    let others = clips.all.iter().take(MOST_SUITED);
+    placed.stiffness_of_clips = others
+        .map(|&other| clips.suit(other, &placed.params, run).params.stiffness.unwrap_or_default())
+        .collect();
+    let suited = clips.suit(played, &placed.params, run);
+    let others = clips.most(played, &suited.params, true).into_iter().fold(0.0, f64::max);
     if others > MOST_STRETCH {
         placed.notes.push(format!(
-            "a clip would stretch flesh by {others:.2} radii and is cut at {MOST_STRETCH}: make stiffness larger \
-             if it is that clip you play"
+            "a clip would stretch flesh by {others:.2} radii and is cut at {MOST_STRETCH}: take the stiffness listed \
+             beside it if it is that clip you play"
         ));
     }
-    if !is_seen(moved) {
-        let why = match swung.mean {
-            mean if mean < 1e-6 => "nothing it hangs on moves in this clip",
-            _ if swung.most() >= AIM => {
-                "a set is at the largest stretch already; the others hang on what moves little"
-            }
-            _ => "what it hangs on moves slowly or little",
-        };
+    if !suited.is_seen() {
         placed.notes.push(format!(
-            "flesh moves by {:.2} % of the size in '{}': {why}",
-            100.0 * moved,
-            played.name
+            "flesh moves by {:.2} % of the size in '{}': {}",
+            100.0 * suited.moved,
+            clip.name,
+            why_unseen(&suited.swung)
         ));
     }
-    (placed.params, placed.moved_rel_bbox) = (params, moved);
-    placed.stretch = swung.most().max(others).min(MOST_STRETCH);
+    placed.stretch = suited.swung.most().max(others).min(MOST_STRETCH);
+    (placed.params, placed.moved_rel_bbox) = (suited.params, suited.moved);
+}
+
+/// Why flesh is not seen to move, though its springs are the softest there are.
+fn why_unseen(swung: &Swung) -> &'static str {
+    match swung.mean {
+        mean if mean < NOTHING => "nothing it hangs on moves in this clip",
+        _ if swung.most() >= AIM => {
+            "a set is at the largest stretch already; the others hang on what moves little"
+        }
+        _ => "what it hangs on moves slowly or little",
+    }
 }
 
 /// The stiffness at which a mass of one swings so many times a second.
@@ -219,6 +256,7 @@ fn swing(body: &Body, clip: &Clip, closes: bool, params: &Params) -> Swung {
     let rounds = if closes { 2.0 } else { 1.0 };
     let steps = (rounds * length / DT_SECS).min(MOST_STEPS) as u32;
     let mut pose = body.rest_pose().clone();
+    let anchors = flesh.anchors();
     let at = |k: u32, pose: &mut Pose| -> (Vec<Mat4>, Vec<DVec3>) {
         let secs = f64::from(k) * DT_SECS;
         let secs = if closes { secs.rem_euclid(length.max(DT_SECS)) } else { secs.min(length) };
@@ -226,7 +264,11 @@ fn swing(body: &Body, clip: &Clip, closes: bool, params: &Params) -> Swung {
         let joints = body.matrices(pose);
         let shifts = match body.morphs.is_empty() {
             true => Vec::new(),
-            false => flesh.shifts(&joints, &body.morph_weights(pose), |_| {}),
+            false => {
+                let weights = body.morph_weights(pose);
+                let shift = |anchor: &Marker| anchor.posed(DVec3::ZERO, &weights, &joints);
+                anchors.iter().map(shift).collect()
+            }
         };
         (joints, shifts)
     };

@@ -1,5 +1,7 @@
 //! A body with its sets, prepared: stepped and deformed as often as asked.
 
+use std::sync::Arc;
+
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +12,7 @@ use super::state::{State, Step, Swing};
 use super::{Lag, Params, Segments, Set};
 use crate::Run;
 use crate::lengths::Lengths as _;
+use crate::modifier::Marker;
 use crate::rig::{Body, nearest_rotation};
 use crate::spring::Spring;
 
@@ -20,7 +23,7 @@ const FULL_DETAIL: f64 = 1.5;
 #[derive(Clone, Debug)]
 pub struct Flesh {
     roots: Vec<Root>,
-    layout: Layout,
+    layout: Arc<Layout>,
     joints: usize,
     pub(super) gravity: DVec3,
     max_stretch: f64,
@@ -154,7 +157,7 @@ impl Flesh {
             has_sets[joint] = true;
         }
         Ok(Self {
-            layout: Layout::new(body, &has_sets, shares(body, params)?.as_deref()),
+            layout: Arc::new(Layout::new(body, &has_sets, shares(body, params)?.as_deref())),
             roots,
             joints: body.joints.len(),
             gravity: params.gravity,
@@ -162,6 +165,23 @@ impl Flesh {
             max_turn_radians: params.max_turn.to_radians().max(0.0),
             detail: params.detail,
         })
+    }
+
+    /// The same sets with other springs, gravity and bounds: what else the parameters say must be as it was.
+    #[must_use]
+    pub fn tuned(&self, params: &Params) -> Self {
+        let largest = params.sets.iter().map(|s| s.radius).fold(0.0, f64::max);
+        let mut tuned = self.clone();
+        for (root, set) in tuned.roots.iter_mut().zip(&params.sets) {
+            root.spring = spring(set, params, largest);
+        }
+        Self {
+            gravity: params.gravity,
+            max_stretch: params.max_stretch.max(0.0),
+            max_turn_radians: params.max_turn.to_radians().max(0.0),
+            detail: params.detail,
+            ..tuned
+        }
     }
 
     /// How many sets there are.
@@ -209,38 +229,17 @@ impl Flesh {
         State { swings: self.roots.iter().enumerate().map(begin).collect() }
     }
 
-    /// Where the anchors are in the placed rest pose.
-    pub fn anchors_at_rest(&self) -> impl Iterator<Item = DVec3> {
-        self.roots.iter().map(|root| root.rest.as_dmat4().transform_point3(root.bound))
-    }
-
-    /// How far a deformation of the body takes each anchor from where the bone carries it: morph targets with
-    /// these weights, then `edits` of points of the world. Empty if neither moves any.
-    ///
-    /// # Panics
-    ///
-    /// If there is not a matrix for each joint.
+    /// The anchors as points of the body: what takes them farther than their bones do is told by shifts
+    /// ([`Step::shifts`]).
     #[must_use]
-    pub fn shifts(
-        &self,
-        joints: &[Mat4],
-        morph_weights: &[f32],
-        edits: impl FnOnce(&mut [Vec3]),
-    ) -> Vec<DVec3> {
-        assert_eq!(joints.len(), self.joints, "a matrix for each joint");
-        let morphed = |root: &Root| -> DVec3 {
-            let weight = |m: usize| f64::from(morph_weights.get(m).copied().unwrap_or(0.0));
-            let bound: DVec3 = root.morphs.iter().map(|&(m, way)| weight(m) * way).sum();
-            joints[root.bone].as_dmat4().transform_vector3(bound)
+    pub fn anchors(&self) -> Vec<Marker> {
+        let anchor = |root: &Root| Marker {
+            joint: root.bone,
+            bound: root.bound,
+            rest: root.rest.as_dmat4().transform_point3(root.bound),
+            morphs: root.morphs.clone(),
         };
-        let by_morphs: Vec<DVec3> = self.roots.iter().map(morphed).collect();
-        let before: Vec<Vec3> = (self.roots.iter().zip(&by_morphs))
-            .map(|(root, shift)| (root.anchor(joints) + shift).as_vec3())
-            .collect();
-        let mut after = before.clone();
-        edits(&mut after);
-        let ways = before.iter().zip(&after).map(|(a, b)| (*b - *a).as_dvec3());
-        by_morphs.iter().zip(ways).map(|(shift, way)| shift + way).collect()
+        self.roots.iter().map(anchor).collect()
     }
 
     /// Advances the masses while the joints go straight to where the step ends.

@@ -77,6 +77,7 @@ mod flesh;
 mod hardness;
 mod kernel;
 mod layout;
+pub mod modifier;
 pub mod placement;
 mod state;
 

@@ -62,6 +62,8 @@ const AROUND: f64 = 1.7;
 const RADII_REL_BBOX: [f64; 2] = [0.03, 0.4];
 /// The same for extremities.
 const TIP_RADII_REL_BBOX: [f64; 2] = [0.06, 0.14];
+/// What is farther from the middle than the surface is, in the root mean square, by this factor stands out.
+const STANDS_OUT: f64 = 1.15;
 /// At most so many extremities of a body without a skeleton.
 const MOST_TIPS: usize = 8;
 /// What stands on the ground stays up to this share of the height, if the body is at least so high against its
@@ -98,6 +100,8 @@ pub struct Placed {
     /// How far the flesh moves in the liveliest frame of the clip that is played: the root mean square over the
     /// vertices that sets reach, over the diagonal of the body.
     pub moved_rel_bbox: f64,
+    /// The stiffness that suits each of the first clips, for a person who plays that one instead.
+    pub stiffness_of_clips: Vec<f64>,
     /// What gets no flesh and why, and what else a person should know.
     pub notes: Vec<String>,
 }
@@ -309,7 +313,7 @@ fn parts(body: &Body, positions: &[Vec3], areas: &[f64], flesh: &[f64]) -> Vec<P
 fn whole(body: &Body, positions: &[Vec3], part: &Part, size: f64) -> Vec<Set> {
     let middle = Set { name: "middle".to_owned(), ..part.set(body, size) };
     let mut sets = vec![middle];
-    for (tip, way) in tips(positions, &body.mesh.triangles, part.center, size) {
+    for (tip, way) in tips(positions, &body.mesh.triangles, part, size) {
         let [least, most] = TIP_RADII_REL_BBOX.map(|r| r * size);
         let radius = rounded((0.3 * way).clamp(least, most));
         let near = |x: &&Vec3| x.as_dvec3().distance(tip) < 0.7 * radius;
@@ -330,7 +334,8 @@ fn whole(body: &Body, positions: &[Vec3], part: &Part, size: f64) -> Vec<Set> {
 }
 
 /// Where the distance along the surface from the middle is locally largest, with that distance.
-fn tips(positions: &[Vec3], triangles: &[[u32; 3]], center: DVec3, size: f64) -> Vec<(DVec3, f64)> {
+fn tips(positions: &[Vec3], triangles: &[[u32; 3]], part: &Part, size: f64) -> Vec<(DVec3, f64)> {
+    let center = part.center;
     let from_center = |x: &Vec3| x.as_dvec3().distance_squared(center);
     let nearest = (0..).zip(positions).min_by(|a, b| from_center(a.1).total_cmp(&from_center(b.1)));
     let Some((start, _)) = nearest else { return Vec::new() };
@@ -349,8 +354,9 @@ fn tips(positions: &[Vec3], triangles: &[[u32; 3]], center: DVec3, size: f64) ->
     for top in tops {
         let (x, far) = (positions[top].as_dvec3(), f64::from(way[top]));
         let is_alone = tips.iter().all(|t| t.0.distance(x) > 0.12 * size);
-        // Beyond the middle part, and as far from it in space as along the surface, roughly.
-        let stands_out = way[top] > 0.45 * farthest && x.distance(center) > 0.2 * size;
+        // Beyond the middle part along the surface and in space: a ball has no tips.
+        let out = (0.2 * size).max(STANDS_OUT * part.spread);
+        let stands_out = way[top] > 0.45 * farthest && x.distance(center) > out;
         if is_alone && stands_out && tips.len() < MOST_TIPS {
             tips.push((x, far));
         }

@@ -40,8 +40,8 @@ pub struct Step<'a> {
     /// For each set, how far from its anchor a hand holds the mass; `None`, or nothing at all, leaves it
     /// to its spring.
     pub hands: &'a [Option<DVec3>],
-    /// For each set, how far morph targets and edits of the body take its anchor from where the bone carries it
-    /// ([`Flesh::shifts`]); nothing at all if there are none.
+    /// For each set, how far morph targets and edits of the body take its anchor from where the bone carries it;
+    /// nothing at all if there are none.
     pub shifts: &'a [DVec3],
     /// How long it takes.
     pub dt_secs: f64,

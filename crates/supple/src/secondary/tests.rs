@@ -556,3 +556,95 @@ fn bones_that_are_not_there_are_named() {
     params.sets[0].radius = f64::NAN;
     assert!(Flesh::new(&body, &DAffine3::IDENTITY, &params).is_err(), "a radius is a number");
 }
+
+/// 000, section 5.1: small sets carry first, then large ones, and where one begins is a length that can be set.
+#[test]
+fn small_sets_carry_before_large_ones() {
+    let (body, run) = (body("ball", 1280), Run::default());
+    let set = |x: f64, radius: f64| Set { anchor: x * DVec3::X, radius, ..Set::default() };
+    let offsets = [DVec3::new(0.3, 0.5, 0.0), DVec3::new(0.2, -0.3, 0.1)];
+    let posed = [(0.0, 1.6, offsets[0]), (0.8, 0.7, offsets[1])]
+        .map(|(x, radius, by)| stretched((x * DVec3::X).as_vec3(), by.as_vec3(), radius));
+    let [large, small] = posed;
+    // Half of the largest radius by default; all sets on one side of it are added up.
+    let ends = |local_below: Option<f64>| {
+        let sets = vec![set(0.0, 1.6), set(0.8, 0.7)];
+        let params = Params { sets, local_below, ..Params::default() };
+        let flesh = Flesh::new(&body, &DAffine3::IDENTITY, &params).unwrap();
+        let joints = [Mat4::IDENTITY];
+        let state = swung(&flesh, &joints, &offsets);
+        let mut moved = body.mesh.positions.clone();
+        let frame = Frame { joints: &joints, eye: None, amount: 1.0 };
+        flesh.deform(&state, &frame, &mut moved, &run);
+        moved
+    };
+    let in_turn = |x: DVec3| converged(&[large], converged(&[small], x));
+    let swapped = |x: DVec3| converged(&[small], converged(&[large], x));
+    let together = |x: DVec3| converged(&[large, small], x);
+    let off = |ends: &[Vec3], expected: &dyn Fn(DVec3) -> DVec3| {
+        let pairs = body.mesh.positions.iter().zip(ends);
+        pairs.map(|(x, y)| expected(x.as_dvec3()).distance(y.as_dvec3())).fold(0.0, f64::max)
+    };
+    let by_default = ends(None);
+    assert!(off(&by_default, &in_turn) < 1e-3, "{}", off(&by_default, &in_turn));
+    assert!(off(&by_default, &swapped) > 0.05, "the order is seen");
+    assert!(off(&by_default, &together) > 0.05, "so is the size that separates them");
+    for all_on_one_side in [0.5, 2.0] {
+        let ends = ends(Some(all_on_one_side));
+        assert!(off(&ends, &together) < 1e-3, "{all_on_one_side}: {}", off(&ends, &together));
+    }
+}
+
+/// 000, section 3.5: one set near the centre of gravity that reaches about as far as the object, smaller ones in what
+/// stands out, masses as their reach, one stiffness for all.
+#[test]
+fn sets_are_placed_by_the_rules_of_the_paper() {
+    let run = Run::default();
+    let size = zoo::Size { triangles: Some(2000) };
+    for name in ["ball", "cow", "jelly"] {
+        let mut asset = zoo::build(name, &size, &run).unwrap();
+        // Nothing depends on where the body stands.
+        asset.meshes[0].positions.iter_mut().for_each(|x| *x += Vec3::new(3.0, -1.0, 2.0));
+        (asset.skins, asset.clips) = (Vec::new(), Vec::new());
+        asset.nodes.truncate(1);
+        let mesh = &mut asset.meshes[0];
+        mesh.skin_weights = None;
+        let (points, triangles) = (mesh.positions.clone(), mesh.triangles.clone());
+        let body = Body::from_asset(&asset).unwrap();
+        let sets = place(&body, &Wishes::default(), &run).params.sets;
+        let mean = surface_mean(&points, &triangles);
+        let far = |x: &Vec3| x.as_dvec3().distance(mean);
+        let extent = points.iter().map(far).fold(0.0, f64::max);
+        let middle = &sets[0];
+        assert!(middle.anchor.distance(mean) < 0.01 * extent, "{name}: {:?}", middle.anchor);
+        assert!((0.5..1.5).contains(&(middle.radius / extent)), "{name}: {}", middle.radius);
+        for tip in &sets[1..] {
+            assert!(tip.anchor.distance(mean) > 0.3 * extent, "{name}: {tip:?} stands out");
+            assert!(tip.radius < 0.5 * middle.radius, "{name}: {tip:?} is smaller");
+        }
+        for set in &sets {
+            let (mass, reach) = (set.mass.unwrap(), set.radius / middle.radius);
+            assert!((mass - reach).abs() < 0.01, "{name}: {set:?}");
+            assert_eq!(set.stiffness, None, "{name}: one for all");
+        }
+        // The cow has four feet, a head and a tail, a ball has nothing.
+        let tips = sets.len() - 1;
+        let expected = match name {
+            "ball" => 0..=0,
+            "cow" => 5..=8,
+            _ => 0..=8,
+        };
+        assert!(expected.contains(&tips), "{name}: {tips}");
+    }
+}
+
+/// The centre of a surface.
+fn surface_mean(points: &[Vec3], triangles: &[[u32; 3]]) -> DVec3 {
+    let (mut sum, mut total) = (DVec3::ZERO, 0.0);
+    for t in triangles {
+        let [a, b, c] = t.map(|v| points[v as usize].as_dvec3());
+        let area = (b - a).cross(c - a).length();
+        (sum, total) = (sum + area * (a + b + c) / 3.0, total + area);
+    }
+    sum / total
+}

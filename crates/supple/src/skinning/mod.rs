@@ -86,7 +86,9 @@
 
 mod bones;
 mod closed_form;
+pub mod modifier;
 mod motion;
+mod neighbours;
 mod paint;
 mod retreat;
 mod surface;

@@ -190,7 +190,7 @@ impl Shade {
 
 /// Normals and opacity of a streak surface; `k` is that of [`particles`]. `into` keeps its memory from call to call.
 pub fn shade(sheet: &Sheet, opacity: &Opacity, k: f64, into: &mut Shade, run: &Run<'_>) {
-    /// Columns a task takes: the strip before the first is computed twice.
+    /// Columns a task takes: the strip before the first is computed twice. One thread takes all at once.
     const TASK: usize = 16;
     let rows = sheet.rows;
     let count = sheet.life.len();
@@ -199,7 +199,8 @@ pub fn shade(sheet: &Sheet, opacity: &Opacity, k: f64, into: &mut Shade, run: &R
     into.fade.extend(sheet.life.iter().map(|&life| opacity.fade_at(life)));
     into.values.resize(count * rows * CHANNELS, 0.0);
     let (fade, arch) = (&into.fade, pulp::Arch::new());
-    run.for_each_piece(&mut into.values, TASK * rows * CHANNELS, |start, values| {
+    let task = if run.thread_count() > 1 { TASK } else { count.max(TASK) };
+    run.for_each_piece(&mut into.values, task * rows * CHANNELS, |start, values| {
         let first = start / (rows * CHANNELS);
         arch.dispatch(Task { sheet, opacity, k: k as f32, first, fade, values });
     });

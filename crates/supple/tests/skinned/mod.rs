@@ -5,6 +5,8 @@ use std::collections::HashSet;
 
 use glam::Vec3;
 use supple::mesh::intersect::self_intersections;
+use supple::mesh::volume::volume;
+use supple::mesh::welding::is_closed;
 use supple::rig::{Body, Clip, Pose, Skinning};
 use supple::skinning::{Instant, Memo, Report, Solver, Take};
 use supple::{Asset, Run};
@@ -30,6 +32,8 @@ pub(crate) struct Measured {
     pub(crate) turned: usize,
     /// The largest second difference of the displacement in a take, in sizes.
     pub(crate) jerk: f64,
+    /// How far what the reports tell of a closed body's volume is off from what its triangles enclose, as a share of it.
+    pub(crate) untold: f64,
 }
 
 impl Measured {
@@ -50,6 +54,7 @@ impl Measured {
             pairs: self.pairs + other.pairs,
             turned: self.turned + other.turned,
             jerk: self.jerk.max(other.jerk),
+            untold: self.untold.max(other.untold),
         }
     }
 }
@@ -161,7 +166,19 @@ impl<'a> Character<'a> {
             pairs: pairs(now).iter().filter(|p| !known.contains(*p)).count(),
             turned: triangles.iter().filter(turned).count(),
             jerk: 0.0,
+            untold: self.untold(plain, now, report),
         }
+    }
+
+    /// What the joints are told to have given back, against the volume that the triangles have gained.
+    fn untold(&self, plain: &[Vec3], now: &[Vec3], report: &Report) -> f64 {
+        if !is_closed(&self.rest, &self.body.mesh.triangles) || report.rest_volume == 0.0 {
+            return 0.0;
+        }
+        let enclosed = |at: &[Vec3]| volume(at, &self.body.mesh.triangles, &self.run);
+        let gained = (enclosed(now) - enclosed(plain)).abs() / report.rest_volume;
+        let told: f64 = report.joints.iter().map(|j| j.returned).sum();
+        (gained - told.abs()).abs()
     }
 }
 

@@ -1,6 +1,7 @@
 //! `supple deform`: one-shot sculpt operations on a file.
 
 mod ops;
+mod strokes;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use supple::mesh::normals::vertex_normals;
 use supple::mesh::refine;
 use supple::mesh::tangents;
 use supple::mesh::welding::Welding;
-use supple::sculpt::{self, OnContact, Op, Report, ToolShape};
+use supple::sculpt::{self, OnContact, Op, Report, ToolShape, Undone};
 use supple::{Asset, TriMesh, io, zoo};
 
 use crate::shell::Shell;
@@ -41,24 +42,44 @@ pub(crate) struct Args {
     /// Split triangles, at rest, wherever the deformed shape needs them finer; even out what moved
     #[arg(long)]
     remesh: bool,
-    /// Painted vertex values of the file, 0 to 1, that scale move, points and paint; 0 stays in place
+    /// Painted vertex values of the file, 0 to 1, that say how much each vertex takes part; 0 stays in place
     #[arg(long, value_name = "NAME")]
     mask: Option<String>,
+    /// A log of strokes: operations are written down in it, and can be taken back
+    #[arg(long, value_name = "LOG", conflicts_with = "remesh")]
+    log: Option<PathBuf>,
+    /// Take the last strokes of the log back from the shape they led to
+    #[arg(long, value_name = "N", requires = "log", conflicts_with_all = ["redo", "operations"])]
+    undo: Option<usize>,
+    /// Make the strokes again that were last taken back
+    #[arg(long, value_name = "N", requires = "log", conflicts_with = "operations")]
+    redo: Option<usize>,
+    /// Make all strokes of a log on this shape, which may be another than theirs
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["undo", "redo", "log", "remesh", "operations"])]
+    replay: Option<PathBuf>,
     /// What to do: move, points, paint, stamp, twist, bend, boundary or curve, each with its options
-    #[arg(value_name = "OP", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        value_name = "OP",
+        required_unless_present_any = ["undo", "redo", "replay"],
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     operations: Vec<String>,
 }
 
 const EXAMPLES: &str = "\
 Operations:
-  move      drag a sphere, capsule or box; what is inside follows, what is around makes room
-  points    drag a set of points and what is near them
+  move      drag a sphere, capsule, box, plane, curve, set of points or closed mesh; what is inside follows,
+            what is around makes room
+  points    drag a set of points or a curve and what is near them
   paint     push the surface in or out along a stroke
   stamp     push a closed mesh into the shape, which makes room for it
   twist     turn about an axis: still below --from, by the whole angle above --to
   bend      bend about an axis: what lies before the fade stays, what lies after it turns
   boundary  move what lies inside one closed curve, leave what lies outside another
   curve     guide part of the surface along a curve
+
+Points may also come from a file, in its order: --stroke @stroke.obj
 
 Examples:
   supple zoo ball -o ball.ply
@@ -68,7 +89,10 @@ Examples:
   supple deform bar.ply -o out.ply twist --center 0,0,0 --axis 1,0,0 --degrees 180 --from -2 --to 2
   supple deform bar.ply -o out.ply bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
   supple deform bar.ply -o out.ply --remesh bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 4
-  supple deform bar.ply -o out.ply --remesh --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4";
+  supple deform bar.ply -o out.ply --remesh --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4
+  supple deform ball.ply -o one.ply --log strokes.json move --center 0,0,1 --by 0,0,0.5
+  supple deform one.ply -o back.ply --log strokes.json --undo 1
+  supple deform bar.ply -o other.ply --replay strokes.json";
 
 /// What `deform` tells, under the names it has in JSON.
 #[derive(Debug, Serialize)]
@@ -77,6 +101,8 @@ struct Told<'a> {
     report: &'a Report,
     volume_error: f64,
     self_intersections: Folding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<Undone>,
 }
 
 /// Cosine of the angle up to which the normals of copies of a vertex are the same.
@@ -90,7 +116,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let is_switch = |word: &&String| SWITCHES.contains(&word.as_str());
     let (switches, words): (Vec<_>, Vec<_>) = args.operations.iter().partition(is_switch);
     let given = |switch: &str| switches.iter().any(|word| *word == switch);
-    let mut ops = match ops::parse(&words) {
+    let words = words.into_iter().map(|word| points_of_file(word, shell));
+    let words = words.collect::<anyhow::Result<Vec<String>>>()?;
+    let mut ops = match ops::parse(&words.iter().collect::<Vec<_>>()) {
         Ok(ops) => ops,
         Err(error) => return Ok(ops::explain(&error)),
     };
@@ -99,24 +127,34 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     }
     let mut asset = deformable(&args.input, shell)?;
     io::check_output(&args.output)?;
+    if let [mesh, ..] = &asset.meshes[..] {
+        ops.iter_mut().try_for_each(|op| op.look_up(&mesh.attributes))?;
+    }
     let exact_volume = args.exact_volume || given("--exact-volume");
     let stop = args.stop_on_contact || given("--stop-on-contact");
     let on_contact = if stop { OnContact::Stop } else { OnContact::Report };
     let mask = mask(args.mask.as_deref(), &asset)?;
     let params = sculpt::Params { exact_volume, on_contact, mask, ..sculpt::Params::default() };
     let remesh = args.remesh || given("--remesh");
+    anyhow::ensure!(
+        !(remesh && args.log.is_some()),
+        "a log is of one mesh: leave --remesh or --log out"
+    );
     let before = asset.meshes.first().cloned().unwrap_or_default();
-    let report = shell.with_progress("deforming", |run| -> anyhow::Result<Report> {
+    let (report, undone) = shell.with_progress("deforming", |run| -> anyhow::Result<_> {
         if let ([mesh, ..], true) = (&mut asset.meshes[..], remesh) {
             let fineness = refine::Params::default();
-            return Ok(sculpt::apply_refined(mesh, &ops, &params, &fineness, run)?.report);
+            return Ok((sculpt::apply_refined(mesh, &ops, &params, &fineness, run)?.report, None));
         }
         let (positions, triangles) = match (&mut asset.meshes[..], &mut asset.clouds[..]) {
             ([mesh, ..], _) => (&mut mesh.positions, &mesh.triangles[..]),
             (_, [cloud, ..]) => (&mut cloud.positions, &[][..]),
             _ => anyhow::bail!("{}: there is nothing to deform", args.input.display()),
         };
-        Ok(sculpt::apply(positions, triangles, &ops, &params, run)?.report)
+        if args.log.is_some() || args.replay.is_some() {
+            return strokes::run(args, ops, positions, triangles, &params, run);
+        }
+        Ok((sculpt::apply(positions, triangles, &ops, &params, run)?.report, None))
     })?;
     let mut folding = Folding { is_all: true, ..Folding::default() };
     if let [mesh] = &mut asset.meshes[..] {
@@ -129,8 +167,23 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.warn("deform", &report.warnings);
     shell.warn("deform", folding.warning().as_slice());
-    tell(&report, folding, given("--json"), shell)?;
+    let told = Told {
+        volume_error: report.volume_error(),
+        report: &report,
+        self_intersections: folding,
+        undone,
+    };
+    tell(&told, given("--json"), shell)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A word of the command line; what begins with @ is the points of a file, in their order.
+fn points_of_file(word: &str, shell: &Shell) -> anyhow::Result<String> {
+    let Some(name) = word.strip_prefix('@') else { return Ok(word.to_owned()) };
+    let mesh = super::rest_mesh(Path::new(name), super::read(Path::new(name), shell)?, shell)?;
+    anyhow::ensure!(!mesh.positions.is_empty(), "{name}: there are no points in it");
+    let point = |p: &Vec3| format!("{},{},{}", p.x, p.y, p.z);
+    Ok(mesh.positions.iter().map(point).collect::<Vec<_>>().join(";"))
 }
 
 /// The painted values of a name.
@@ -142,18 +195,19 @@ fn mask(name: Option<&str>, asset: &Asset) -> anyhow::Result<Vec<f32>> {
     Ok(values.to_vec())
 }
 
-/// Puts the mesh of a stamp's tool in the place of its name.
+/// Puts the meshes of tools in the places of their names.
 fn load_tool(op: &mut Op, shell: &Shell) -> anyhow::Result<()> {
-    let Op::Stamp(stamp) = op else { return Ok(()) };
-    let (name, asset) = match &stamp.tool {
-        ToolShape::Mesh { .. } => return Ok(()),
-        ToolShape::File(name) => (name, super::read(Path::new(name), shell)?),
-        ToolShape::Zoo(name) => {
-            (name, zoo::build(name, &zoo::Size::default(), &shell.quiet_run())?)
-        }
-    };
-    let mesh = super::rest_mesh(Path::new(name), asset, shell)?;
-    stamp.tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
+    for tool in op.tool_shapes() {
+        let (name, asset) = match &*tool {
+            ToolShape::Mesh { .. } => continue,
+            ToolShape::File(name) => (name, super::read(Path::new(name), shell)?),
+            ToolShape::Zoo(name) => {
+                (name, zoo::build(name, &zoo::Size::default(), &shell.quiet_run())?)
+            }
+        };
+        let mesh = super::rest_mesh(Path::new(name), asset, shell)?;
+        *tool = ToolShape::Mesh { positions: mesh.positions, triangles: mesh.triangles };
+    }
     Ok(())
 }
 
@@ -189,10 +243,17 @@ fn refresh_frames(mesh: &mut TriMesh, rest: &[Vec3], shell: &Shell) {
     mesh.attributes.set(NORMAL, Values::Vec3(welding.spread(&normals)));
 }
 
-fn tell(report: &Report, folding: Folding, json: bool, shell: &Shell) -> anyhow::Result<()> {
-    let volume_error = report.volume_error();
+fn tell(told: &Told<'_>, json: bool, shell: &Shell) -> anyhow::Result<()> {
     if json || shell.options().json {
-        return shell.print_json(&Told { report, volume_error, self_intersections: folding });
+        return shell.print_json(told);
+    }
+    let Told { report, volume_error, self_intersections: folding, undone } = told;
+    if let Some(Undone { by_mathematics, by_shape, error_rel_bbox }) = undone {
+        shell.say(format!(
+            "{} strokes taken back: {by_mathematics} along backward path lines, off by {error_rel_bbox:.1e} of the \
+             shape's size there and back; {by_shape} by the shape kept in the log",
+            by_mathematics + by_shape
+        ));
     }
     shell.say(format!("{} vertices moved, by up to {}", report.moved, report.max_displacement));
     shell.say(format!("volume {:.9} → {:.9}", report.volume_before, report.volume_after));

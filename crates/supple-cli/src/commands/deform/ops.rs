@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgGroup, ArgMatches, Command};
 use supple::modifier::read::{self, Schema};
 use supple::sculpt::{Op, Stamp};
 use supple::zoo;
@@ -24,25 +24,51 @@ struct Line {
     example: &'static str,
 }
 
+/// The curves that guide an edit: one of them is given.
+const GUIDES: [&str; 6] =
+    ["through", "polyline", "bezier", "b-spline", "turn-center", "from-handle"];
+
+/// What says which part moves: one of them is given, each with what it needs.
+const EXTENTS: [(&str, &str); 6] = [
+    ("inner", "outer"),
+    ("inner-curve", "outer-curve"),
+    ("inner-loop", "outer-loop"),
+    ("inner-vertices", "outer-vertices"),
+    ("painted", ""),
+    ("regions", ""),
+];
+
+/// The shapes of a tool beside the sphere: at most one is given.
+const TOOLS: [&str; 6] = ["capsule", "box", "plane", "curve", "cloud", "solid"];
+
 const MIRROR: [(&str, &str); 2] = [("mirror", "mirror.normal"), ("mirror-origin", "mirror.origin")];
 
 const LINES: [Line; 8] = [
     Line {
         name: "move",
-        nested: &[("capsule", "tool.capsule.half"), ("box", "tool.box.half"), MIRROR[0], MIRROR[1]],
+        nested: &[
+            ("capsule", "tool.capsule.half"),
+            ("box", "tool.box.half"),
+            ("plane", "tool.plane.normal"),
+            ("curve", "tool.curve.points"),
+            ("cloud", "tool.points.points"),
+            ("solid-scale", "tool.solid.scale"),
+            MIRROR[0],
+            MIRROR[1],
+        ],
         required: &["center", "by"],
         example: "move --center 0,0,1.4 --by 0,0,-1.2 --inner 0.3 --outer 1.2",
     },
     Line {
         name: "points",
         nested: &MIRROR,
-        required: &["points", "by"],
+        required: &["by"],
         example: "points --points '1,0,0;-1,0,0' --by 0,0.5,0 --outer 0.8",
     },
     Line {
         name: "paint",
         nested: &MIRROR,
-        required: &["stroke"],
+        required: &[],
         example: "paint --stroke '0,1,0;0.5,0.9,0' --radius 0.3 --depth 0.1 --side out",
     },
     Line {
@@ -65,24 +91,34 @@ const LINES: [Line; 8] = [
     },
     Line {
         name: "boundary",
-        nested: &[
-            ("by", "knob.translate.by"),
-            ("joint", "knob.rotate.joint"),
-            ("axis", "knob.rotate.axis"),
-            ("degrees", "knob.rotate.degrees"),
-        ],
-        required: &["inner", "outer"],
+        nested: &[("by", "knob.translate.by")],
+        required: &[],
         example: "boundary --inner '0.5,0.8,0;…' --outer '0.9,0.2,0;…' --by 0,0.4,0",
     },
     Line {
         name: "curve",
         nested: &[
             ("through", "guide.through"),
+            ("polyline", "guide.polyline"),
+            ("bezier", "guide.bezier"),
+            ("b-spline", "guide.b_spline"),
+            ("turn-center", "guide.turn.center"),
+            ("turn-axis", "guide.turn.axis"),
+            ("turn-degrees", "guide.turn.degrees"),
+            ("from", "extent.geodesic.from"),
             ("inner", "extent.geodesic.inner"),
             ("outer", "extent.geodesic.outer"),
+            ("inner-curve", "extent.drawn.inner"),
+            ("outer-curve", "extent.drawn.outer"),
+            ("inner-loop", "extent.loops.inner"),
+            ("outer-loop", "extent.loops.outer"),
+            ("inner-vertices", "extent.between.inner"),
+            ("outer-vertices", "extent.between.outer"),
+            ("painted", "extent.attribute.name"),
+            ("regions", "extent.regions.name"),
             ("twist", "twist_degrees"),
         ],
-        required: &["through", "inner", "outer"],
+        required: &[],
         example: "curve --through '0,1,0;0,1.5,0.2;0.4,1.8,0.2' --inner 0.2 --outer 0.8",
     },
 ];
@@ -134,6 +170,77 @@ fn op(words: &[&String], schema: &Schema) -> Result<Op, clap::Error> {
     Ok(op)
 }
 
+/// The ways a knob may be moved, and the curves.
+fn boundary_forms(
+    command: Command,
+    own: impl Fn(&'static str, &'static str, &'static str) -> Arg,
+) -> Command {
+    let curve = |name: &str| format!("{name}-vertices");
+    command
+        .arg(own("joint", "X,Y,Z", "The joint, in place of --by: the handle turns about it [m]"))
+        .arg(own("axis", "X,Y,Z", "Axis of the turn [default: 0,0,1]").requires("joint"))
+        .arg(
+            own("degrees", "NUMBER", "Angle of the turn or twist [deg] [default: 90]")
+                .requires("joint"),
+        )
+        .arg(
+            own(
+                "knob",
+                "X,Y,Z",
+                "A knob: alone, the handle twists about the line from the joint to it [m]",
+            )
+            .requires("joint")
+            .conflicts_with("axis"),
+        )
+        .arg(
+            own(
+                "to",
+                "X,Y,Z",
+                "Where the knob is dragged: the handle turns until it points there [m]",
+            )
+            .requires("knob")
+            .conflicts_with("degrees"),
+        )
+        .arg(
+            Arg::new("uniform")
+                .long("uniform")
+                .action(clap::ArgAction::SetTrue)
+                .requires("knob")
+                .conflicts_with("to")
+                .help("Twist evenly with the height between the curves"),
+        )
+        .mut_arg("by", |arg| arg.required_unless_present("joint").conflicts_with("joint"))
+        .mut_arg("inner", |arg| arg.required_unless_present(curve("inner")))
+        .mut_arg("outer", |arg| arg.required_unless_present(curve("outer")))
+}
+
+/// The ways a curve and what it moves may be given.
+fn curve_forms(
+    command: Command,
+    own: impl Fn(&'static str, &'static str, &'static str) -> Arg,
+) -> Command {
+    let handle = "Place, normal and binormal of a handle, as three points";
+    let mut command = command
+        .arg(
+            Arg::new("keep-orientation")
+                .long("keep-orientation")
+                .action(clap::ArgAction::SetTrue)
+                .help("Move without turning with the curve"),
+        )
+        .arg(own("from-handle", "P;N;B", handle).requires("to-handle"))
+        .arg(own("to-handle", "P;N;B", "Where that handle goes").requires("from-handle"))
+        .mut_arg("turn-axis", |arg| arg.requires("turn-center"))
+        .mut_arg("turn-degrees", |arg| arg.requires("turn-center"))
+        .mut_arg("from", |arg| arg.requires("inner"))
+        .group(ArgGroup::new("guides").args(GUIDES).required(true))
+        .group(ArgGroup::new("extents").args(EXTENTS.map(|e| e.0)).required(true));
+    for (one, other) in EXTENTS.into_iter().filter(|e| !e.1.is_empty()) {
+        command =
+            command.mut_arg(one, |arg| arg.requires(other)).mut_arg(other, |arg| arg.requires(one));
+    }
+    command
+}
+
 /// A path was read in place of the legs: all places of the tool's origin.
 fn follow_path(stamp: &mut Stamp) {
     stamp.from = stamp.by.first().copied().unwrap_or_default();
@@ -153,32 +260,41 @@ impl Line {
             .about(about)
             .after_help(format!("Example: {}", self.example))
             .args(options.iter().map(|opt| opt.arg.clone()));
-        let point = |name: &'static str| {
-            Arg::new(name).long(name).value_name("X,Y,Z;…").allow_hyphen_values(true)
+        let own = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name(value).allow_hyphen_values(true).help(help)
         };
         command = match self.name {
             "stamp" => command
-                .arg(Arg::new("tool").long("tool").value_name("FILE|NAME").help(
+                .arg(own(
+                    "tool",
+                    "FILE|NAME",
                     "The tool: a file with a closed mesh, or the name of a model of the zoo",
                 ))
                 .arg(
-                    point("path")
-                        .help("All places of the tool's origin on its way, in place of --from and --by [m]")
+                    own("path", "X,Y,Z;…", "All places of the tool's origin on its way, in place of --from and --by [m]")
                         .conflicts_with_all(["from", "by"]),
                 )
                 .mut_arg("from", |arg| arg.required_unless_present("path"))
                 .mut_arg("by", |arg| arg.required_unless_present("path")),
-            "boundary" => command
-                .mut_arg("by", |arg| arg.required_unless_present("joint").conflicts_with("joint"))
-                .mut_arg("axis", |arg| arg.requires("joint"))
-                .mut_arg("degrees", |arg| arg.requires("joint")),
-            "curve" => command.arg(
-                Arg::new("keep-orientation")
-                    .long("keep-orientation")
-                    .action(clap::ArgAction::SetTrue)
-                    .help("Move without turning with the curve"),
-            ),
-            "move" => command.mut_arg("box", |arg| arg.conflicts_with("capsule")),
+            "points" => command.mut_arg("points", |arg| arg.required_unless_present("vertices")),
+            "paint" => command.mut_arg("stroke", |arg| arg.required_unless_present("vertices")),
+            "boundary" => boundary_forms(command, own),
+            "curve" => curve_forms(command, own),
+            "move" => command
+                .arg(own(
+                    "solid",
+                    "FILE|NAME",
+                    "A closed mesh as tool, about the centre: a file, or the name of a model of the zoo",
+                ))
+                .arg(
+                    Arg::new("closed")
+                        .long("closed")
+                        .action(clap::ArgAction::SetTrue)
+                        .requires("curve")
+                        .help("The curve returns to its first point"),
+                )
+                .mut_arg("solid-scale", |arg| arg.requires("solid"))
+                .group(ArgGroup::new("tools").args(TOOLS)),
             _ => command,
         };
         for name in self.required {
@@ -199,24 +315,50 @@ impl Line {
         match self.name {
             "stamp" => {
                 let tool = word("tool").unwrap_or_default();
-                let in_zoo = zoo::names().iter().any(|entry| entry.name == tool);
-                let is_file = !in_zoo || std::path::Path::new(tool).exists();
-                document.push_text("tool", if is_file { "tool.file" } else { "tool.zoo" }, tool);
+                document.push_text("tool", &format!("tool.{}", kind_of(tool)), tool);
                 if let Some(path) = word("path") {
                     document.push_points("path", "by", path);
                 }
             }
-            "boundary" if word("joint").is_some() => {
-                if word("axis").is_none() {
-                    document.push("axis", "knob.rotate.axis", "[0, 0, 1]");
+            "move" => {
+                if let Some(tool) = word("solid") {
+                    document.push_text(
+                        "solid",
+                        &format!("tool.solid.mesh.{}", kind_of(tool)),
+                        tool,
+                    );
                 }
-                if word("degrees").is_none() {
-                    document.push("degrees", "knob.rotate.degrees", "90");
+                if given.get_flag("closed") {
+                    document.push("closed", "tool.curve.closed", "true");
+                }
+            }
+            "boundary" => {
+                if let Some(joint) = word("joint") {
+                    knob(&mut document, joint, word, given.get_flag("uniform"));
                 }
             }
             "curve" => {
-                let start = word("through").and_then(|points| points.split(';').next());
-                document.push_point("through", "extent.geodesic.from", start.unwrap_or_default());
+                for (option, path) in [("from-handle", "from"), ("to-handle", "to")] {
+                    let parts = word(option).into_iter().flat_map(|word| word.split(';'));
+                    for (part, key) in parts.zip(["position", "normal", "binormal"]) {
+                        document.push_point(option, &format!("guide.handles.{path}.{key}"), part);
+                    }
+                }
+                if word("turn-center").is_some() {
+                    if word("turn-axis").is_none() {
+                        document.push("turn-axis", "guide.turn.axis", "[0, 0, 1]");
+                    }
+                    if word("turn-degrees").is_none() {
+                        document.push("turn-degrees", "guide.turn.degrees", "90");
+                    }
+                }
+                if word("inner").is_some() && word("from").is_none() {
+                    let start = GUIDES.iter().find_map(|name| Some((name, word(name)?)));
+                    if let Some((name, points)) = start {
+                        let first = points.split(';').next().unwrap_or_default();
+                        document.push_point(name, "extent.geodesic.from", first);
+                    }
+                }
                 if given.get_flag("keep-orientation") {
                     document.push_text("keep-orientation", "orientation", "keep");
                 }
@@ -224,5 +366,38 @@ impl Line {
             _ => {}
         }
         document
+    }
+}
+
+/// Whether a tool's name is that of a file or of a model of the zoo.
+fn kind_of(tool: &str) -> &'static str {
+    let in_zoo = zoo::names().iter().any(|entry| entry.name == tool);
+    if in_zoo && !std::path::Path::new(tool).exists() { "zoo" } else { "file" }
+}
+
+/// Writes how a knob with a joint is moved.
+fn knob<'w>(
+    document: &mut Document,
+    joint: &str,
+    word: impl Fn(&str) -> Option<&'w str>,
+    uniform: bool,
+) {
+    let (form, points) = match (word("knob"), word("to")) {
+        (Some(knob), Some(to)) => ("drag", vec![("knob", knob), ("to", to)]),
+        (Some(knob), None) => ("twist", vec![("knob", knob)]),
+        (None, _) => ("rotate", vec![("axis", word("axis").unwrap_or("0,0,1"))]),
+    };
+    for (option, point) in std::iter::once(("joint", joint)).chain(points) {
+        document.push_point(option, &format!("knob.{form}.{option}"), point);
+    }
+    if form != "drag" {
+        document.push_number(
+            "degrees",
+            &format!("knob.{form}.degrees"),
+            word("degrees").unwrap_or("90"),
+        );
+    }
+    if uniform {
+        document.push("uniform", "knob.twist.uniform", "true");
     }
 }

@@ -7,8 +7,8 @@ use supple::TriMesh;
 use supple::contact::collider::Place;
 use supple::modifier;
 use supple::player::Frame;
-use supple::scene::Modifier;
-use supple::sculpt::{self, Curve, Extent, Op, Tool, ToolShape};
+use supple::sculpt::modifier::Sculpt;
+use supple::sculpt::{Curve, Extent, Op, Tool, ToolShape};
 use supple_gpu::camera::Camera;
 use supple_gpu::overlay::Overlay;
 use supple_gpu::view::{Body, Paint};
@@ -161,8 +161,8 @@ impl Gathering<'_> {
     }
 
     fn springs(&self, body: usize, shown: &mut Shown) {
-        let springs = &self.frame.bodies[body].guides.springs;
-        for spring in springs {
+        let springs: Vec<_> = self.frame.bodies[body].guides.springs().collect();
+        for spring in &springs {
             let length = spring.anchor.distance(spring.mass);
             if length > STRETCHED * spring.radius {
                 shown.overlays.push(Overlay::Springs {
@@ -184,6 +184,8 @@ impl Gathering<'_> {
         for overlay in &self.frame.bodies[body].guides.overlays {
             let width_px = self.px(1.6);
             shown.overlays.push(match overlay {
+                // Shown by themselves.
+                modifier::Overlay::Spring(_) => continue,
                 modifier::Overlay::Line(points) => {
                     let (points, closed) = (points.clone(), false);
                     Overlay::Curve { points, closed, color: WAY, width_px }
@@ -197,9 +199,9 @@ impl Gathering<'_> {
     }
 
     fn anchors(&self, body: usize, shown: &mut Shown) {
-        let springs = &self.frame.bodies[body].guides.springs;
-        if !springs.is_empty() {
-            let anchors = springs.iter().map(|s| s.anchor).collect();
+        let anchors: Vec<Vec3> =
+            self.frame.bodies[body].guides.springs().map(|s| s.anchor).collect();
+        if !anchors.is_empty() {
             shown.overlays.push(self.dots(anchors, ANCHOR, 5.0));
         }
     }
@@ -248,14 +250,14 @@ impl Gathering<'_> {
     /// The edit that every `sculpt` of a body is at, and how the modifiers after it carry it.
     fn ops(&self, body: usize) -> Vec<(Op, Mat4)> {
         let player = self.stage.player();
-        let modifiers = &player.cast()[body].actor.modifiers;
-        let at = |(modifier, &onward): (&Modifier, &Mat4)| {
-            let Modifier::Sculpt(params) = modifier else { return None };
+        let cast = &player.cast()[body];
+        let at = |(i, &onward): (usize, &Mat4)| {
+            let (sculpt, params) = cast.modifier::<Sculpt>(i)?;
             let amount = params.amount.at(self.frame.secs, &player.scene().tracks);
             // At the very start the first tool stands ready.
-            Some((sculpt::partial(&params.ops, amount.max(1e-6)).pop()?, onward))
+            Some((sculpt.at(amount.max(1e-6)).pop()?, onward))
         };
-        modifiers.iter().zip(&self.frame.bodies[body].guides.onward).filter_map(at).collect()
+        self.frame.bodies[body].guides.onward.iter().enumerate().filter_map(at).collect()
     }
 
     /// The way of an edit.
@@ -319,22 +321,22 @@ impl Gathering<'_> {
         match op {
             Op::Move(op) => {
                 let center = op.center + moved(&op.by);
-                region(center, op.tool, [op.inner, op.outer], shown);
+                region(center, &op.tool, [op.inner, op.outer], shown);
                 if let Some(mirror) = op.mirror {
                     let n = mirror.normal.normalize_or_zero();
                     let image = center - 2.0 * (center - mirror.origin).dot(n) * n;
-                    region(image, op.tool, [op.inner, op.outer], shown);
+                    region(image, &op.tool, [op.inner, op.outer], shown);
                 }
             }
             Op::Points(op) if op.points.len() <= MANY_POINTS => {
                 for point in &op.points {
                     let center = *point + moved(&op.by);
-                    region(center, Tool::Sphere, [op.inner, op.outer], shown);
+                    region(center, &Tool::Sphere, [op.inner, op.outer], shown);
                 }
             }
             Op::Paint(op) => {
                 for point in op.stroke.first().into_iter().chain(op.stroke.last()) {
-                    region(*point, Tool::Sphere, [0.0, op.radius], shown);
+                    region(*point, &Tool::Sphere, [0.0, op.radius], shown);
                 }
             }
             Op::Stamp(op) => {
@@ -387,7 +389,16 @@ impl Gathering<'_> {
 }
 
 /// The surfaces where a tool acts fully, in red, and where it ends, in green.
-fn region(center: Vec3, tool: Tool, [inner, outer]: [f32; 2], shown: &mut Shown) {
+fn region(center: Vec3, tool: &Tool, [inner, outer]: [f32; 2], shown: &mut Shown) {
+    if let Tool::Solid { mesh: ToolShape::Mesh { positions, triangles }, scale } = tool {
+        let mesh = TriMesh::new(positions.clone(), triangles.clone());
+        let place = Mat4::from_translation(center) * Mat4::from_scale(Vec3::splat(*scale));
+        shown.props.push(prop(mesh, place, RED));
+    }
+    // Curves, planes and points have no surface of one form: their way is shown.
+    if !matches!(tool, Tool::Sphere | Tool::Capsule { .. } | Tool::Box { .. }) {
+        return;
+    }
     for (radius, color) in [(inner, RED), (outer, GREEN)] {
         if radius > 0.0 {
             let place = Mat4::from_translation(center);
@@ -413,13 +424,13 @@ fn stamp_matrix(at: Vec3, degrees: Vec3, scale: f32) -> Mat4 {
 }
 
 /// The points at a distance from a tool's core: a ball pulled apart at its middle planes.
-fn rounded(tool: Tool, radius: f32) -> TriMesh {
+fn rounded(tool: &Tool, radius: f32) -> TriMesh {
     const RINGS: u32 = 32;
     const AROUND: u32 = 64;
     let spread = |n: Vec3| match tool {
-        Tool::Sphere => Vec3::ZERO,
-        Tool::Capsule { half } => half * sign(n.dot(half)),
+        Tool::Capsule { half } => *half * sign(n.dot(*half)),
         Tool::Box { half } => half.abs() * Vec3::new(sign(n.x), sign(n.y), sign(n.z)),
+        _ => Vec3::ZERO,
     };
     let point = |ring: u32, k: u32| {
         let (s, c) = (std::f32::consts::PI * ring as f32 / RINGS as f32).sin_cos();
@@ -472,12 +483,12 @@ mod tests {
     #[test]
     fn a_rounded_tool_is_everywhere_at_its_distance() {
         let half = Vec3::new(0.5, 0.2, 0.3);
-        let mesh = rounded(Tool::Box { half }, 0.1);
+        let mesh = rounded(&Tool::Box { half }, 0.1);
         for p in &mesh.positions {
             let distance = (p.abs() - half).max(Vec3::ZERO).length();
             assert!(distance < 0.1 + 1e-5, "{p} is {distance} from the box");
         }
-        let mesh = rounded(Tool::Capsule { half: Vec3::Y }, 0.25);
+        let mesh = rounded(&Tool::Capsule { half: Vec3::Y }, 0.25);
         for p in &mesh.positions {
             let nearest = Vec3::Y * p.y.clamp(-1.0, 1.0);
             assert!((p.distance(nearest) - 0.25).abs() < 1e-4, "{p}");

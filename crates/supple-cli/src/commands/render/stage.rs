@@ -37,7 +37,9 @@ impl Stage {
             return Self::open(&baked_in(input)?, shell);
         }
         if input.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
-            let scene = Scene::load(input, shell.policy())?;
+            let mut notes = Vec::new();
+            let scene = Scene::load_noting(input, shell.policy(), &mut notes)?;
+            shell.warn("scene", &notes);
             let folder = Folder::of(input, shell.policy());
             let (player, warnings) = Player::open(&scene, &folder, &shell.quiet_run())?;
             shell.warn("scene", &warnings);

@@ -12,7 +12,7 @@ use supple::flow::recorded;
 use supple::flow::recording::{Recording, TimeUnit};
 use supple::mesh::measure::Bounds;
 use supple::player::{Frame, Player};
-use supple::scene::{Entry, Folder, Modifier, OpenFlows, Scene, Source, Time};
+use supple::scene::{Entry, Folder, OpenFlows, Scene, Source, Time};
 use supple::smoke::style::Style;
 use supple::smoke::{SeedKey, SmokeParams, choose, land, walls};
 use supple::{Asset, Run, TriMesh};
@@ -100,6 +100,12 @@ impl Cast {
         let Opened { flow, formula, is_flat, on_globe, unit, land, has_walls, files } = opened;
         let [first, last] = flow.span().unwrap_or([0.0; 2]);
         let start = args.start.unwrap_or(if args.backward { last } else { first });
+        if flow.span().is_some() && !args.looped && !(first..=last).contains(&start) {
+            let what = format!(
+                "the start, {start}, is outside the record, which lasts from {first} to {last}: its nearest level is taken as it is"
+            );
+            shell.warn("flow", &[what]);
+        }
         let obstacle = match &args.look.obstacle {
             Some(path) => Some(rest_mesh(path, read(path, shell)?, shell)?),
             None if has_walls || args.style == Style::Tufts => {
@@ -259,8 +265,12 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
         args.by.iter().filter(|by| !own.contains(&by.as_str())).cloned().collect();
     let options = args.recorded.options(&scalars, shell);
     let recording = Recording::open(&paths, &options).map_err(|error| {
+        let error = anyhow::Error::from(error);
+        if paths.iter().any(|path| path.exists()) {
+            return error;
+        }
         let known = analytic::ALL.map(|known| known.0).join(", ");
-        anyhow::Error::from(error).context(format!("no flow: neither a file nor one of {known}"))
+        error.context(format!("no flow: neither a file nor one of {known}"))
     })?;
     shell.warn("flow", recording.assumed());
     let is_grid = matches!(**recording.grid(), Grid::Uniform { .. } | Grid::Rectilinear { .. });
@@ -398,7 +408,7 @@ fn scene_of(
         .map(|(number, params)| {
             let mut actor = actor.clone();
             actor.name = format!("smoke {number}");
-            actor.modifiers = vec![Modifier::Open(Entry::of("smoke", params))];
+            actor.world = vec![Entry::of("smoke", params)];
             actor
         })
         .collect();

@@ -212,7 +212,7 @@ fn line(text: &str) -> Result<Line, String> {
     let wrong = || format!("'{text}' is no line; write its corners like 0,0,0:0,1,0");
     let point = |part: &str| {
         let numbers: Vec<f64> =
-            part.split(',').map(|n| n.trim().parse()).collect::<Result<_, _>>().ok()?;
+            part.split(',').map(|n| number(n.trim())).collect::<Result<_, _>>().ok()?;
         match numbers[..] {
             [x, y] => Some([x, y, 0.0]),
             [x, y, z] => Some([x, y, z]),
@@ -220,7 +220,7 @@ fn line(text: &str) -> Result<Line, String> {
         }
     };
     let (corners, at) = match text.split_once('@') {
-        Some((corners, at)) => (corners, Some(at.trim().parse::<f64>().ok().ok_or_else(wrong)?)),
+        Some((corners, at)) => (corners, Some(number(at.trim()).ok().ok_or_else(wrong)?)),
         None => (text, None),
     };
     let points: Option<Vec<_>> = corners.split(':').map(point).collect();
@@ -264,8 +264,17 @@ mod tests {
         assert_eq!(line("1,0,0:1,0.5,-2"), Ok(Line { points, at: None }));
         assert_eq!(line("1,2:3,4:5,6").map(|l| l.points.len()), Ok(3));
         assert_eq!(line("1,2:3,4@-2.5").map(|l| l.at), Ok(Some(-2.5)));
-        for bad in ["1,2:3,4@", "1,2:3,4@x", "1,0,0", "1,0,0:", "a,b:c,d", "1:2", "1,2,3,4:1,2,3,4"]
-        {
+        for bad in [
+            "1,2:3,4@",
+            "1,2:3,4@x",
+            "1,2:3,4@inf",
+            "nan,2:3,4",
+            "1,0,0",
+            "1,0,0:",
+            "a,b:c,d",
+            "1:2",
+            "1,2,3,4:1,2,3,4",
+        ] {
             assert!(line(bad).unwrap_err().contains("0,0,0:0,1,0"), "{bad}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use supple::dataset::{Array, Centering, Dataset, Grid};
 use supple::flow::analytic::Analytic;
 use supple::flow::sampled::Sampled;
@@ -33,7 +33,8 @@ pub(super) fn write(name: &str, wanted: &Wanted<'_>, shell: &Shell) -> anyhow::R
         (None, Some(formula)) => sampled(formula, wanted, &mut series)?,
         (None, None) => anyhow::bail!("there is no flow '{name}'"),
     }
-    io::save(wanted.output, |out| vtp::write_series(&series.files, out))?;
+    let series_written = io::save(wanted.output, |out| vtp::write_series(&series.files, out));
+    series_written.with_context(|| format!("cannot write {}", wanted.output.display()))?;
     let (levels, at) = (series.files.len(), wanted.output.display());
     shell.say(format!("{name}: {levels} levels → {at}"));
     Ok(())
@@ -46,14 +47,16 @@ struct Series {
 
 impl Series {
     /// One level, with what is not fluid left out.
-    fn push(&mut self, time: f64, grid: Grid, level: &[[f32; 4]]) -> std::io::Result<()> {
+    fn push(&mut self, time: f64, grid: Grid, level: &[[f32; 4]]) -> anyhow::Result<()> {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = format!("{stem}.{:04}.vti", self.files.len());
         let known = |v: &[f32; 4]| if v[3] > 0.0 { [v[0], v[1], v[2]] } else { [f32::NAN; 3] };
         let values = level.iter().flat_map(known).collect();
         let arrays = vec![Array::new("velocity", 3, Centering::Point, values)];
         let dataset = Dataset { time: Some(time), ..Dataset::new(grid, arrays) };
-        io::save(&self.path.with_file_name(&name), |out| vtk_xml::write(&dataset, out))?;
+        let path = self.path.with_file_name(&name);
+        io::save(&path, |out| vtk_xml::write(&dataset, out))
+            .with_context(|| format!("cannot write {}", path.display()))?;
         self.files.push((time, name));
         Ok(())
     }
@@ -95,6 +98,6 @@ fn wake(
     let (origin, spacing) = params.grid();
     let grid = || Grid::Uniform { dims: params.size, origin, spacing: [spacing; 3] };
     shell.with_progress("simulating", |run| {
-        lattice::simulate(&params, run, |time, level| Ok(series.push(time, grid(), level)?))
+        lattice::simulate(&params, run, |time, level| series.push(time, grid(), level))
     })
 }

@@ -71,6 +71,48 @@ pub(super) fn edge_distances(
     Links::new(positions.len(), &ways(positions, triangles, Ways::Along)).distances(sources)
 }
 
+/// The vertices along the shortest ways over edges from each of some vertices to the next, and back to the first if
+/// `closed`; those in a row that are neighbours are joined by their edge. `None` if one cannot be reached.
+///
+/// # Panics
+///
+/// If a triangle or one of the vertices names a vertex that does not exist.
+#[must_use]
+pub fn edge_path(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    through: &[u32],
+    closed: bool,
+) -> Option<Vec<u32>> {
+    let links = Links::new(positions.len(), &ways(positions, triangles, Ways::Along));
+    let mut path: Vec<u32> = through.first().copied().into_iter().collect();
+    let back = through.first().filter(|_| closed && through.len() > 1);
+    for &next in through.iter().skip(1).chain(back) {
+        let last = *path.last()?;
+        if links.of(last).iter().any(|(v, _)| *v == next) || last == next {
+            path.push(next);
+            continue;
+        }
+        let distance = links.distances(&[next]);
+        let mut at = last;
+        while at != next {
+            let (v, _) = links.of(at).iter().min_by(|a, b| {
+                let through = |(v, length): &(u32, f32)| distance[*v as usize] + length;
+                through(a).total_cmp(&through(b))
+            })?;
+            if !(distance[*v as usize] < distance[at as usize]) {
+                return None;
+            }
+            path.push(*v);
+            at = *v;
+        }
+    }
+    if back.is_some() {
+        path.pop();
+    }
+    Some(path)
+}
+
 /// A straight way between two vertices.
 struct Way {
     ends: [u32; 2],
@@ -102,6 +144,12 @@ impl Links {
         }
         starts.pop();
         Self { starts, links }
+    }
+
+    /// Where the ways from a vertex lead, and how long they are.
+    fn of(&self, vertex: u32) -> &[(u32, f32)] {
+        let [from, to] = [vertex, vertex + 1].map(|v| self.starts[v as usize] as usize);
+        &self.links[from..to]
     }
 
     fn distances(&self, sources: &[u32]) -> Vec<f32> {

@@ -45,7 +45,7 @@ use super::stuffing::{Surface, stuff};
 use crate::Run;
 use crate::mesh::bvh::{Bvh, Ray};
 use crate::mesh::embedding::Embedding;
-use crate::mesh::{TetMesh, TriMesh, adjacency, volume};
+use crate::mesh::{TetMesh, TriMesh, adjacency, measure, volume};
 
 /// A sample of the skin farther outside of the tets than this, in edges of cubes, asks for more.
 const OUTSIDE: f32 = 0.3;
@@ -142,7 +142,9 @@ pub fn body(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<Body, E
     let parts = adjacency::components(surface.positions.len(), &triangles).count;
     let skin = Skin { positions: &surface.positions, triangles: &triangles, inside, parts };
 
+    let size = measure::Bounds::of(&surface.positions).map_or(0.0, |around| around.diagonal());
     let (stuffed, h) = match params.spacing {
+        Some(spacing) if spacing > size => return Err(Error::Coarse { spacing, size }),
         Some(spacing) if is_length(spacing) => {
             let h = f64::from(spacing) / 0.75_f64.sqrt();
             (skin.stuffed(h, run)?, h)

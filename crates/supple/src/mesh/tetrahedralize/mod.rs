@@ -56,6 +56,16 @@ pub enum Error {
         /// What was asked for.
         spacing: f32,
     },
+    /// The asked spacing is larger than the surface.
+    #[error(
+        "a spacing of {spacing} is more than the size of the surface, {size}: ask for a smaller one"
+    )]
+    Coarse {
+        /// What was asked for.
+        spacing: f32,
+        /// The diagonal of the surface.
+        size: f32,
+    },
     /// More points than there is memory for.
     #[error("this would need {points} points, more than {limit}: ask for a larger spacing")]
     TooMany {

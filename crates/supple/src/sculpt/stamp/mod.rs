@@ -38,17 +38,17 @@ use glam::{DMat3, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Done;
 use super::error::{
     Problem, check_fade, check_finite, check_point, check_positive, check_share, direction,
 };
 use super::path::Stage;
 use super::tool::{Keep, Mirror};
+use super::{Carry, Done};
 use crate::Run;
 use crate::field::motion::rotation;
 use crate::field::{Flow, Phase};
 use crate::mesh::measure::Bounds;
-use crate::pathline::{self, Direction};
+use crate::pathline;
 use collider::Collider;
 use footprint::Footprint;
 
@@ -165,6 +165,26 @@ impl Default for ToolShape {
     }
 }
 
+impl ToolShape {
+    /// Its vertices and triangles.
+    pub(super) fn loaded(&self) -> Result<(&[Vec3], &[[u32; 3]]), Problem> {
+        match self {
+            Self::Mesh { positions, triangles } => Ok((positions, triangles)),
+            Self::File(name) | Self::Zoo(name) => {
+                Err(Problem::ToolNotLoaded { name: name.clone() })
+            }
+        }
+    }
+
+    /// Checks that it is closed, if it is there.
+    pub(super) fn check(&self, run: &Run<'_>) -> Result<(), Problem> {
+        match self {
+            Self::Mesh { positions, triangles } => collider::check(positions, triangles, run),
+            Self::File(_) | Self::Zoo(_) => Ok(()),
+        }
+    }
+}
+
 impl Stamp {
     /// Checks what does not depend on the shape, the tool included if it is there.
     pub(super) fn check(&self) -> Result<(), Problem> {
@@ -181,19 +201,14 @@ impl Stamp {
         }
         self.keep.iter().try_for_each(|keep| keep.fade().map(drop))?;
         self.reflection()?;
-        match &self.tool {
-            ToolShape::Mesh { positions, triangles } => {
-                collider::check(positions, triangles, &Run::default())
-            }
-            ToolShape::File(_) | ToolShape::Zoo(_) => Ok(()),
-        }
+        self.tool.check(&Run::default())
     }
 
     pub(super) fn run(
         &self,
         positions: &mut [Vec3],
         triangles: &[[u32; 3]],
-        params: &pathline::Params,
+        carry: &Carry<'_>,
         run: &Run<'_>,
     ) -> Result<Done, Problem> {
         self.check()?;
@@ -216,7 +231,7 @@ impl Stamp {
             }
             tools.push(tool);
         }
-        Stroke { stamp: self, tools, triangles, params, run }.go(positions)
+        Stroke { stamp: self, tools, triangles, carry, run }.go(positions)
     }
 
     /// A start farther back along the first leg, from where the tool's box does not reach the shape's.
@@ -239,16 +254,11 @@ impl Stamp {
 
     /// The tool's mesh where it starts.
     fn placed_tool(&self) -> Result<(Vec<Vec3>, Vec<[u32; 3]>), Problem> {
-        let (positions, triangles) = match &self.tool {
-            ToolShape::Mesh { positions, triangles } => (positions, triangles),
-            ToolShape::File(name) | ToolShape::Zoo(name) => {
-                return Err(Problem::ToolNotLoaded { name: name.clone() });
-            }
-        };
+        let (positions, triangles) = self.tool.loaded()?;
         let turn = self.turn();
         let (scale, from) = (f64::from(self.scale), self.from.as_dvec3());
         let place = |p: &Vec3| (from + turn * (scale * p.as_dvec3())).as_vec3();
-        Ok((positions.iter().map(place).collect(), triangles.clone()))
+        Ok((positions.iter().map(place).collect(), triangles.to_vec()))
     }
 
     fn turn(&self) -> DMat3 {
@@ -303,7 +313,7 @@ struct Stroke<'a> {
     stamp: &'a Stamp,
     tools: Vec<Moving>,
     triangles: &'a [[u32; 3]],
-    params: &'a pathline::Params,
+    carry: &'a Carry<'a>,
     run: &'a Run<'a>,
 }
 
@@ -352,9 +362,7 @@ impl Stroke<'_> {
         let before = positions.to_vec();
         for repeat in 0..=REPEATS {
             let flow = Flow { phases: self.phases(&before, &contacts, to - from)? };
-            let quiet = Run { progress: None, ..*self.run };
-            let report =
-                pathline::advect(positions, &flow, self.params, Direction::Forward, &quiet)?;
+            let report = (self.carry)(&flow, positions)?;
             let entered = self.entered(positions, &contacts, to)?;
             let count = entered.iter().map(Vec::len).sum();
             if count == 0 || repeat == REPEATS {

@@ -4,9 +4,8 @@
 //! rates at one time then have the same bits. The ticks between make five takes that know nothing of each other.
 //! Frames that are on no tick (25 a second) are a take of their own at their own rate.
 
-use crate::skinning::Memo;
-
-use super::TICKS_PER_SECOND;
+use super::Memo;
+use crate::modifier::TICKS_PER_SECOND;
 
 /// Ticks from a frame to its neighbours: 1/24 s.
 const STEP: u32 = TICKS_PER_SECOND / 24;

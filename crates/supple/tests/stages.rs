@@ -1,0 +1,166 @@
+//! Stages: where modifiers stand in a document, what is folded into the shape, what follows what.
+
+use std::path::Path;
+
+use glam::Vec3;
+use supple::player::{Frame, Player};
+use supple::scene::{Folder, Scene, Source};
+use supple::sculpt::{self, Move, Op, modifier::Sculpt};
+use supple::{Asset, Run, zoo};
+
+fn model(name: &str, triangles: usize) -> Asset {
+    zoo::build(name, &zoo::Size { triangles: Some(triangles) }, &Run::default()).unwrap()
+}
+
+fn scene(text: &str) -> Scene {
+    Scene::parse(text, None).unwrap_or_else(|p| panic!("{p}\n{text}"))
+}
+
+fn play(text: &str, asset: &Asset) -> Player {
+    let mut load = |_: &Source| Ok(asset.clone());
+    Player::new(&scene(text), &Folder::new(Path::new(".")), &mut load, &Run::default())
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn frame(player: &mut Player, i: u32) -> Frame {
+    player.frame(i, &Run::default()).expect("nobody cancels")
+}
+
+/// One list, whose kinds act where they must, and three lists in which they stand there are the same scene.
+#[test]
+fn a_document_of_version_1_is_one_of_version_2() {
+    let head = "[[asset]]\nzoo = \"arm\"\n";
+    let [skin, morph, follow, place] = [
+        "kind = \"skinning\"\nstep = \"20 deg\"\n",
+        "kind = \"morph\"\nweights = {}\n",
+        "kind = \"follow\"\nfrequency = 3\n",
+        "kind = \"place\"\ntranslate = [1, 2, 3]\n",
+    ];
+    let list = "[[asset.modifier]]\n";
+    let old = format!("supple = 1\n{head}{list}{follow}{list}{skin}{list}{place}{list}{morph}");
+    let (pose, world) = ("[[asset.pose]]\n", "[[asset.world]]\n");
+    let new = format!("supple = 2\n{head}{pose}{skin}{world}{follow}{pose}{morph}{world}{place}");
+    let upgraded = scene(&old);
+    assert_eq!(upgraded, scene(&new));
+    assert_eq!(upgraded.supple, 2, "it is written in the new version");
+    assert_eq!(scene(&upgraded.to_toml()), upgraded);
+    let kinds: Vec<_> = upgraded.assets[0].modifiers().map(|(_, m)| m.kind.clone()).collect();
+    assert_eq!(kinds, ["skinning", "morph", "follow", "place"], "in the order of effect");
+}
+
+#[test]
+fn what_is_wrong_is_said_where_it_stands_in_either_version() {
+    let hand = "[[asset.LIST.set]]\nname = \"a\"\nanchor = [0, 0, 0]\nradius = 1\n[asset.LIST.hand.b]\noffset = [0, 0, 0]\n";
+    for (version, list) in [(1, "modifier"), (2, "world")] {
+        let text = format!(
+            "supple = {version}\n[[asset]]\nzoo = \"arm\"\n[[asset.LIST]]\nkind = \"place\"\n[[asset.LIST]]\nkind = \"secondary\"\n{hand}"
+        );
+        let text = text.replace("LIST", list);
+        let problem = Scene::parse(&text, None).unwrap_err();
+        assert!(problem.to_string().contains("no set 'b'"), "{problem}");
+        assert_eq!(problem.line, 12, "{problem}");
+    }
+    let early = "supple = 2\n[[asset]]\nzoo = \"arm\"\n[[asset.pose]]\nkind = \"secondary\"\n";
+    let problem = Scene::parse(early, None).unwrap_err();
+    assert_eq!(problem.line, 5, "flesh cannot stand before the skeleton: {problem}");
+    let mixed = "supple = 2\n[[asset]]\nzoo = \"arm\"\n[[asset.modifier]]\nkind = \"place\"\n";
+    assert_eq!(Scene::parse(mixed, None).unwrap_err().line, 4, "one list was version 1");
+}
+
+#[test]
+fn a_file_of_version_1_is_read_with_a_word_how_to_write_it() {
+    let folder = std::env::temp_dir().join(format!("supple-stages-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("old.toml");
+    let said = |version: u32| {
+        std::fs::write(&path, format!("supple = {version}\n[[asset]]\nzoo = \"arm\"\n")).unwrap();
+        let mut notes = Vec::new();
+        Scene::load_noting(&path, Default::default(), &mut notes).unwrap();
+        notes
+    };
+    assert!(said(1)[0].contains("[[asset.world]]"), "{:?}", said(1));
+    assert!(said(2).is_empty());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+const BUMP: &str =
+    "kind = \"move\"\ncenter = [1, 0.3, 0]\nby = [[0, 0.4, 0]]\ninner = 0.2\nouter = 0.8\n";
+
+fn bump() -> Op {
+    let (center, by) = (Vec3::new(1.0, 0.3, 0.0), vec![Vec3::new(0.0, 0.4, 0.0)]);
+    Op::Move(Move { center, by, inner: 0.2, outer: 0.8, ..Move::default() })
+}
+
+fn bar(edit: &str) -> String {
+    format!(
+        "supple = 2\n[[asset]]\nzoo = \"rigged-bar\"\n[asset.motion]\nkind = \"keyframes\"\nclip = 0\n{edit}\
+         [track.full]\nkeys = [[0, 1]]\n"
+    )
+}
+
+/// A still edit of the shape as it was modelled is the same as another model, to the bit, and is not made again.
+#[test]
+fn still_edits_at_the_head_of_rest_are_part_of_the_shape() {
+    let asset = model("rigged-bar", 1500);
+    let edit = |amount: &str| {
+        bar(&format!(
+            "[[asset.rest]]\nkind = \"sculpt\"\namount = {amount}\n[[asset.rest.op]]\n{BUMP}"
+        ))
+    };
+    let mut edited = asset.clone();
+    let mesh = &mut edited.meshes[0];
+    let plain = mesh.positions.clone();
+    let (params, run) = (sculpt::Params::default(), Run::default());
+    sculpt::apply(&mut mesh.positions, &mesh.triangles, &[bump()], &params, &run).unwrap();
+    assert!(plain.iter().zip(&mesh.positions).any(|(a, b)| a.distance(*b) > 0.1), "it is edited");
+    let mut folded = play(&edit("1"), &asset);
+    let mut before = play(&bar(""), &edited);
+    let mut moving = play(&edit("\"full\""), &asset);
+    assert!(folded.cast()[0].modifier::<Sculpt>(0).is_none(), "nothing is left to do");
+    assert!(moving.cast()[0].modifier::<Sculpt>(0).is_some(), "a track may change it");
+    assert_eq!(folded.cast()[0].rest_volume, before.cast()[0].rest_volume);
+    for i in [0, 7, 20] {
+        let [a, b, c] = [&mut folded, &mut before, &mut moving].map(|p| frame(p, i));
+        assert_eq!(a.bodies[0].positions, b.bodies[0].positions, "frame {i}");
+        assert_eq!(a.bodies[0].positions, c.bodies[0].positions, "frame {i}");
+        assert!(a.report.warnings.is_empty(), "{:?}", a.report.warnings);
+    }
+}
+
+/// One rule: what is folded may be finer, whatever moves the body afterwards.
+#[test]
+fn a_folded_edit_may_remesh_a_body_that_moves() {
+    let asset = model("rigged-bar", 400);
+    let edit = |more: &str| {
+        bar(&format!("[[asset.rest]]\nkind = \"sculpt\"\n{more}[[asset.rest.op]]\n{BUMP}"))
+    };
+    let (mut coarse, mut fine) = (play(&edit(""), &asset), play(&edit("remesh = true\n"), &asset));
+    let [coarse, fine] = [&mut coarse, &mut fine].map(|p| frame(p, 7).bodies.remove(0));
+    assert!(fine.positions.len() > coarse.positions.len(), "{} vertices", fine.positions.len());
+    // Its first vertices are those it had, and go where they went.
+    for (v, (a, b)) in coarse.positions.iter().zip(&fine.positions).enumerate() {
+        assert!(a.distance(*b) < 1e-4, "vertex {v}: {a} and {b}");
+    }
+    let mut load = |_: &Source| Ok(asset.clone());
+    let text = edit("remesh = true\namount = \"full\"\n");
+    let refused =
+        Player::new(&scene(&text), &Folder::new(Path::new(".")), &mut load, &Run::default());
+    assert!(refused.unwrap_err().to_string().contains("never change"));
+}
+
+/// What flesh hangs on goes through all modifiers before it, in their order.
+#[test]
+fn anchors_follow_edits_and_the_places_after_them() {
+    let asset = model("ball", 800);
+    let text = "supple = 2\n[[asset]]\nzoo = \"ball\"\n\
+        [[asset.world]]\nkind = \"sculpt\"\n[[asset.world.op]]\nkind = \"move\"\ncenter = [0, 1, 0]\nby = [[0, 0.5, 0]]\ninner = 0.4\nouter = 1.2\n\
+        [[asset.world]]\nkind = \"place\"\nrotate = [0, 0, 90]\ntranslate = [0, 3, 0]\n\
+        [[asset.world]]\nkind = \"secondary\"\ngravity = [0, 0, 0]\n[[asset.world.set]]\nanchor = [0, 0.9, 0]\nradius = 0.6\n";
+    let mut player = play(text, &asset);
+    let first = frame(&mut player, 0);
+    let springs: Vec<_> = first.bodies[0].guides.springs().collect();
+    // Up by the edit, then turned onto the x axis and up by the place.
+    let expected = Vec3::new(-1.4, 3.0, 0.0);
+    assert!(springs[0].anchor.distance(expected) < 1e-5, "{:?}", springs[0]);
+    assert!(springs[0].mass.distance(expected) < 1e-5, "at rest: {:?}", springs[0]);
+}
