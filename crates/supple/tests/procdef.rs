@@ -140,7 +140,7 @@ fn keyframed_shapes_are_reached_from_inside() {
 fn guides_are_lines_along_the_directions_that_are_asked_for() {
     let lines = |show: &str| -> Vec<Vec<Vec3>> {
         let text = format!(
-            "supple = 1\n[[asset]]\nempty = true\n[[asset.modifier]]\nkind = \"procdef\"\n\
+            "supple = 2\n[[asset]]\nempty = true\n[[asset.world]]\nkind = \"procdef\"\n\
              tets = {{ zoo = \"heart\", nodes = 300 }}\n{show}"
         );
         let scene = Scene::parse(&text, None).expect("a scene");

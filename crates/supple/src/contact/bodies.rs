@@ -34,8 +34,8 @@ const PAIRS_A_TASK: usize = 8;
 
 /// Two bodies whose bounds overlap: points of the first against the inside of the second.
 pub(super) struct Pair {
-    point: usize,
-    inside: usize,
+    pub(super) point: usize,
+    pub(super) inside: usize,
     /// From the space of the first to that of the second.
     pub(super) turn: Mat3,
     pub(super) shift: Vec3,
@@ -198,11 +198,6 @@ pub(super) fn part(parties: &mut [Party<'_>], pairs: &[Pair], run: &Run<'_>) {
 }
 
 impl Pair {
-    /// The bodies, by their places in the list: that of the points, and that which they may be in.
-    pub(super) fn of(&self) -> [usize; 2] {
-        [self.point, self.inside]
-    }
-
     /// A point of the first body and the particle of the second that it is nearest to, so deep in it.
     #[inline(always)]
     pub(super) fn found(

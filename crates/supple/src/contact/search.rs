@@ -375,7 +375,7 @@ mod tests {
             let pairs = bodies::pairs(&mut parties, &Run::default());
             let mut found = [0; 2];
             for pair in &pairs {
-                let [points, inside] = pair.of();
+                let [points, inside] = [pair.point, pair.inside];
                 let mut all = Vec::new();
                 search(pair, parties[points].lent, parties[inside].lent, &mut all);
                 found[points] += all.len();
