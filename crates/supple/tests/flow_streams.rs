@@ -251,8 +251,8 @@ fn many(folder: &Path) -> PathBuf {
 fn whole_up_to(time: f64) -> Vec<Tracer> {
     let folder = tempfile::tempdir().expect("a folder");
     let (reached, none) = play(&open(&many(folder.path()), Some(TWENTIETH), 1), [0.0, time]);
-    assert_eq!(none, None);
-    assert!(reached.iter().all(advect::is_alive));
+    assert_eq!(none, None, "it plays");
+    assert!(reached.iter().all(advect::is_alive), "nothing leaves");
     reached
 }
 

@@ -9,7 +9,8 @@ use supple::sculpt::{self, Move, Op, modifier::Sculpt};
 use supple::{Asset, Run, zoo};
 
 fn model(name: &str, triangles: usize) -> Asset {
-    zoo::build(name, &zoo::Size { triangles: Some(triangles) }, &Run::default()).unwrap()
+    zoo::build(name, &zoo::Size { triangles: Some(triangles) }, &Run::default())
+        .expect("it is sound")
 }
 
 fn scene(text: &str) -> Scene {

@@ -24,7 +24,8 @@ fn scene() -> Scene {
 
 fn asset() -> Asset {
     static JELLY: LazyLock<Asset> = LazyLock::new(|| {
-        zoo::build("jelly", &zoo::Size { triangles: Some(900) }, &Run::default()).unwrap()
+        zoo::build("jelly", &zoo::Size { triangles: Some(900) }, &Run::default())
+            .expect("the zoo has it")
     });
     JELLY.clone()
 }
@@ -32,7 +33,8 @@ fn asset() -> Asset {
 fn open(scene: &Scene) -> Player {
     let jelly = asset();
     let mut load = |_: &Source| Ok(jelly.clone());
-    Player::new(scene, &Folder::new(Path::new(".")), &mut load, &Run::default()).unwrap()
+    Player::new(scene, &Folder::new(Path::new(".")), &mut load, &Run::default())
+        .expect("it is sound")
 }
 
 /// What an update loads is counted.
@@ -64,7 +66,7 @@ fn same(a: &Frame, b: &Frame, what: &str) {
 fn with_flesh(change: impl Fn(&mut Params)) -> Scene {
     let mut scene = scene();
     let flesh = &mut scene.assets[0].world[1];
-    let mut params = flesh.read().unwrap();
+    let mut params = flesh.read().expect("flesh");
     change(&mut params);
     *flesh = Entry::of(Secondary::KIND, &params);
     scene
@@ -84,7 +86,7 @@ fn versions() -> Vec<(&'static str, Scene, usize)> {
     sculpted.assets[0].rest =
         vec![Entry::of("sculpt", &supple::sculpt::modifier::Params::default())];
     let mut higher = scene();
-    higher.tracks.get_mut("lift").unwrap().keys[1][1] = 0.9;
+    higher.tracks.get_mut("lift").expect("a track").keys[1][1] = 0.9;
     vec![
         ("a spring", with_flesh(|p| p.flesh.sets[0].stiffness = Some(90.0)), 0),
         ("all springs", with_flesh(|p| p.flesh.stiffness = Some(300.0)), 0),

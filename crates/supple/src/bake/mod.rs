@@ -197,9 +197,10 @@ pub fn bake(
     Ok(baked)
 }
 
-/// Simulates a scene and stores its state every 24 frames, beside where [`bake`] with the same `folder`
-/// stores frames: parts of the scene, baked here or on another machine of the same kind, start from the nearest
-/// state and have the bits of one bake. Returns how many states were stored.
+/// Simulates a scene and stores its state every 24 frames; returns how many were stored.
+///
+/// They lie beside where [`bake`] with the same `folder` stores frames: parts of the scene, baked here or on another
+/// machine of the same kind, start from the nearest state and have the bits of one bake.
 ///
 /// # Errors
 ///

@@ -104,14 +104,14 @@ impl SolidDistance {
         let mut r = self.surface.eval(x);
         let mut winding = [0.0; L];
         for (&p, &dipole) in self.points().iter().zip(&self.dipoles) {
-            for i in 0..L {
+            for (i, turns) in winding.iter_mut().enumerate() {
                 let to = p - x.get(i);
                 let squared = to.dot(to).max(f32::MIN_POSITIVE);
-                winding[i] += dipole.dot(to) / (squared * squared.sqrt());
+                *turns += dipole.dot(to) / (squared * squared.sqrt());
             }
         }
-        for i in 0..L {
-            let outside = if winding[i] > 0.5 { 0.0 } else { 1.0 };
+        for (i, turns) in winding.iter().enumerate() {
+            let outside = if *turns > 0.5 { 0.0 } else { 1.0 };
             r.value[i] *= outside;
             r.gradient.set(i, outside * r.gradient.get(i));
         }

@@ -263,6 +263,10 @@ pub enum Key {
 
 /// What the player must know before it plays something.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers a question of its own, all combine"
+)]
 pub struct Nature {
     /// Ticks a second: a divisor of 120. Default: 120.
     pub ticks_per_second: u32,

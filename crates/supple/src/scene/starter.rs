@@ -271,7 +271,7 @@ fn write_motion(
         )?;
         match stiffness.get(i) {
             Some(n) => {
-                writeln!(text, "; for its flesh stiffness = {n}, warm_up = {:?}", other.warm_up())?
+                writeln!(text, "; for its flesh stiffness = {n}, warm_up = {:?}", other.warm_up())?;
             }
             None => writeln!(text)?,
         }

@@ -98,14 +98,7 @@ impl Cast {
         let mut chosen = Vec::new();
         let opened = open(args, shell)?;
         let Opened { flow, formula, is_flat, on_globe, unit, land, has_walls, files } = opened;
-        let [first, last] = flow.span().unwrap_or([0.0; 2]);
-        let start = args.start.unwrap_or(if args.backward { last } else { first });
-        if flow.span().is_some() && !args.looped && !(first..=last).contains(&start) {
-            let what = format!(
-                "the start, {start}, is outside the record, which lasts from {first} to {last}: its nearest level is taken as it is"
-            );
-            shell.warn("flow", &[what]);
-        }
+        let start = start_of(args, &flow, shell);
         let obstacle = match &args.look.obstacle {
             Some(path) => Some(rest_mesh(path, read(path, shell)?, shell)?),
             None if has_walls || args.style == Style::Tufts => {
@@ -166,7 +159,7 @@ impl Cast {
         let narrow = if on_globe { narrow_at(&line) } else { 1.0 };
         let times = [start, dt];
         let params = bodies;
-        let cast = Self {
+        Ok(Self {
             player,
             chosen,
             axes,
@@ -179,8 +172,7 @@ impl Cast {
             narrow,
             params,
             files,
-        };
-        Ok(cast)
+        })
     }
 
     /// The bodies of a frame.
@@ -247,6 +239,19 @@ impl Cast {
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.files
     }
+}
+
+/// When smoke begins; a start that the record does not have is told.
+fn start_of(args: &Args, flow: &Flow, shell: &Shell) -> f64 {
+    let Some([first, last]) = flow.span() else { return args.start.unwrap_or(0.0) };
+    let start = args.start.unwrap_or(if args.backward { last } else { first });
+    if !args.looped && !(first..=last).contains(&start) {
+        shell.warn("flow", &[format!(
+            "the start, {start}, is outside the record, which lasts from {first} to {last}: its nearest level is \
+             taken as it is"
+        )]);
+    }
+    start
 }
 
 fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {

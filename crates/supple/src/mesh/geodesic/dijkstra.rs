@@ -71,8 +71,10 @@ pub(super) fn edge_distances(
     Links::new(positions.len(), &ways(positions, triangles, Ways::Along)).distances(sources)
 }
 
-/// The vertices along the shortest ways over edges from each of some vertices to the next, and back to the first if
-/// `closed`; those in a row that are neighbours are joined by their edge. `None` if one cannot be reached.
+/// The vertices along the shortest ways over edges from each of some vertices to the next.
+///
+/// If `closed` also back to the first; those in a row that are neighbours are joined by their edge. `None` if one cannot
+/// be reached.
 ///
 /// # Panics
 ///
@@ -100,7 +102,8 @@ pub fn edge_path(
                 let through = |(v, length): &(u32, f32)| distance[*v as usize] + length;
                 through(a).total_cmp(&through(b))
             })?;
-            if !(distance[*v as usize] < distance[at as usize]) {
+            // Farther, or both are infinitely far.
+            if distance[*v as usize] >= distance[at as usize] {
                 return None;
             }
             path.push(*v);
