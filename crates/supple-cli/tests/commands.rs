@@ -259,7 +259,10 @@ fn deform_reads_its_options_as_scenes_are_read() {
 fn the_schema_is_printed_whole_or_for_a_kind() {
     let folder = tempfile::tempdir().unwrap();
     let schema: Value = serde_json::from_str(&ok(folder.path(), &["schema"])).expect("JSON");
-    assert!(schema["properties"]["asset"]["items"]["properties"]["modifier"].is_object());
+    let asset = &schema["properties"]["asset"]["items"]["properties"];
+    for stage in ["rest", "pose", "world"] {
+        assert!(asset[stage].is_object(), "{stage}: {asset}");
+    }
     let follow: Value = serde_json::from_str(&ok(folder.path(), &["schema", "follow"])).unwrap();
     assert_eq!(follow["properties"]["frequency"]["unit"], "Hz");
     assert!(error(folder.path(), &["schema", "folow"]).contains("'follow'"), "the nearest");

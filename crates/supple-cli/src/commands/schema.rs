@@ -19,18 +19,25 @@ pub(crate) struct Args {
     kind: Option<String>,
 }
 
+/// The lists of modifiers that an asset has.
+const STAGES: [&str; 3] = ["rest", "pose", "world"];
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut schema = Scene::schema(&Registry::default());
     if let Some(kind) = &args.kind {
-        let modifiers = read::part(&schema, "/properties/asset/items/properties/modifier/items");
-        schema = read::kind(&modifiers, kind).ok_or_else(|| unknown(kind, &modifiers))?;
+        let list = |stage| format!("/properties/asset/items/properties/{stage}/items");
+        let lists = STAGES.map(|stage| read::part(&schema, &list(stage)));
+        let found = lists.iter().find_map(|list| read::kind(list, kind));
+        schema = found.ok_or_else(|| unknown(kind, &lists))?;
     }
     shell::out(&serde_json::to_string_pretty(&read::published(&schema))?);
     Ok(ExitCode::SUCCESS)
 }
 
-fn unknown(kind: &str, modifiers: &read::Schema) -> anyhow::Error {
-    let known = read::kinds_of(modifiers);
+fn unknown(kind: &str, lists: &[read::Schema]) -> anyhow::Error {
+    let mut known: Vec<&str> = lists.iter().flat_map(read::kinds_of).collect();
+    known.sort_unstable();
+    known.dedup();
     let near =
         read::suggest(kind, &known).map_or(String::new(), |k| format!("did you mean '{k}'? "));
     anyhow::anyhow!("there is no kind of modifier '{kind}' ({near}known: {})", known.join(", "))

@@ -1,14 +1,4 @@
 //! A modifier as a document has it: its kind and its parameters.
-//!
-//! ```
-//! use supple::follow;
-//! use supple::scene::Entry;
-//!
-//! let trailing = Entry::of("follow", &follow::Params::default());
-//! assert_eq!(trailing.kind, "follow");
-//! assert_eq!(trailing.read::<follow::Params>()?, follow::Params::default());
-//! # Ok::<(), supple::scene::Unread>(())
-//! ```
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,6 +8,16 @@ use super::document::Place;
 use crate::modifier::{Key, Registry, registry};
 
 /// A modifier as the document has it: checked by its kind, typed by its owner.
+///
+/// ```
+/// use supple::follow;
+/// use supple::scene::Entry;
+///
+/// let trailing = Entry::of("follow", &follow::Params::default());
+/// assert_eq!(trailing.kind, "follow");
+/// assert_eq!(trailing.read::<follow::Params>()?, follow::Params::default());
+/// # Ok::<(), supple::scene::Unread>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// What kind, in the registry.

@@ -12,22 +12,6 @@
 //!
 //! A log belongs to one mesh: its strokes keep the vertices, so it goes with no remeshing. On another mesh it is made anew,
 //! stroke by stroke, except strokes that name vertices ([`LogError::NamesVertices`]).
-//!
-//! # Example
-//!
-//! ```
-//! use glam::Vec3;
-//! use supple::sculpt::{Log, Move, Op, Params};
-//!
-//! let (mut shape, run) = (vec![Vec3::ZERO, Vec3::X], supple::Run::default());
-//! let mut log = Log::new(shape.len());
-//! let pull = Op::Move(Move { by: vec![Vec3::Y], inner: 0.5, outer: 2.0, ..Move::default() });
-//! log.make(pull, &mut shape, &[], &Params::default(), &run)?;
-//! assert_eq!(shape[0], Vec3::Y);
-//! let undone = log.undo(1, &mut shape, &run)?;
-//! assert!(shape[0].length() < 1e-6 && undone.error_rel_bbox < 1e-6);
-//! # Ok::<(), supple::sculpt::LogError>(())
-//! ```
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -40,6 +24,20 @@ use crate::mesh::measure::Bounds;
 use crate::pathline;
 
 /// Strokes on one mesh.
+///
+/// ```
+/// use glam::Vec3;
+/// use supple::sculpt::{Log, Move, Op, Params};
+///
+/// let (mut shape, run) = (vec![Vec3::ZERO, Vec3::X], supple::Run::default());
+/// let mut log = Log::new(shape.len());
+/// let pull = Op::Move(Move { by: vec![Vec3::Y], inner: 0.5, outer: 2.0, ..Move::default() });
+/// log.make(pull, &mut shape, &[], &Params::default(), &run)?;
+/// assert_eq!(shape[0], Vec3::Y);
+/// let undone = log.undo(1, &mut shape, &run)?;
+/// assert!(shape[0].length() < 1e-6 && undone.error_rel_bbox < 1e-6);
+/// # Ok::<(), supple::sculpt::LogError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
