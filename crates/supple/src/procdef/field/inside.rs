@@ -3,7 +3,7 @@
 //! # Method
 //!
 //! The stiffness matrix `L` of linear elements. *Harmonic*: `L f = 0` off the constrained vertices, by conjugate gradients
-//! with Jacobi's preconditioner and, for large bodies, a coarse problem beside it; never outside the range of what is known where the mesh is well shaped, but a single
+//! with Jacobi's preconditioner; never outside the range of what is known where the mesh is well shaped, but a single
 //! vertex becomes a spike. *Biharmonic*: `L M⁻¹ L f = 0`, smooth through single points, factorised directly.
 //!
 //! # Limits
@@ -15,16 +15,10 @@ use glam::DVec3;
 use super::Known;
 use crate::Run;
 use crate::mesh::TetMesh;
-use crate::sparse::{Analysis, Entry, Factor, Matrix, dissection};
+use crate::sparse::{Analysis, Entry, Matrix, dissection};
 
 /// Residual at which conjugate gradients stop, over that of the start.
 const TOLERANCE: f64 = 1e-7;
-/// Vertices of a patch of the coarse problem.
-const PATCH: usize = 256;
-/// With fewer vertices than this there is no coarse problem.
-const COARSE_FROM: usize = 4096;
-/// By how much the diagonal of the coarse matrix is raised, as a share of it.
-const SINGULAR: f64 = 1e-9;
 /// Most iterations.
 const MOST_ITERATIONS: usize = 5000;
 
@@ -175,12 +169,12 @@ fn conjugate_gradients(stiffness: &Stiffness, fixed: &[Option<f64>], run: &Run<'
     let middle = mean(fixed);
     let mut x: Vec<f64> = fixed.iter().map(|f| f.unwrap_or(middle)).collect();
     let free = |i: usize, value: f64| if fixed[i].is_some() { 0.0 } else { value };
-    let preconditioner = Preconditioner::new(stiffness, fixed, run);
+    let scale =
+        |i: usize| if stiffness.diagonal[i] > 0.0 { 1.0 / stiffness.diagonal[i] } else { 0.0 };
     let start = stiffness.times(&x, run);
     let mut r: Vec<f64> = (0..count).map(|i| free(i, -start[i])).collect();
-    let mut z = preconditioner.times(&r, run);
-    let mut p = z.clone();
-    let mut rz = run.sum(count, |i| r[i] * z[i]);
+    let mut p: Vec<f64> = (0..count).map(|i| scale(i) * r[i]).collect();
+    let mut rz = run.sum(count, |i| r[i] * scale(i) * r[i]);
     let enough = TOLERANCE * TOLERANCE * rz;
     for _ in 0..MOST_ITERATIONS {
         if rz <= enough {
@@ -192,122 +186,16 @@ fn conjugate_gradients(stiffness: &Stiffness, fixed: &[Option<f64>], run: &Run<'
             break;
         }
         let step = rz / bend;
-        run.for_each(&mut x, |i, x| *x += step * p[i]);
-        run.for_each(&mut r, |i, r| *r -= step * free(i, ap[i]));
-        z = preconditioner.times(&r, run);
-        let next = run.sum(count, |i| r[i] * z[i]);
+        for i in 0..count {
+            x[i] += step * p[i];
+            r[i] -= step * free(i, ap[i]);
+        }
+        let next = run.sum(count, |i| r[i] * scale(i) * r[i]);
         let share = next / rz;
         rz = next;
-        run.for_each(&mut p, |i, p| *p = z[i] + share * *p);
+        (0..count).for_each(|i| p[i] = scale(i) * r[i] + share * p[i]);
     }
     x
-}
-
-/// Jacobi's preconditioner and, for what it leaves to many iterations, a coarse problem: constants on patches of the graph
-/// (Nicolaides).
-struct Preconditioner {
-    /// One over the diagonal; 0 at what is fixed.
-    scales: Vec<f64>,
-    coarse: Option<Coarse>,
-}
-
-/// The matrix for functions that are constant on each patch.
-struct Coarse {
-    /// The patch of each vertex; none where it is fixed.
-    of: Vec<u32>,
-    /// The vertices of all patches, and where those of each begin.
-    members: Vec<u32>,
-    starts: Vec<u32>,
-    factor: Factor,
-}
-
-impl Preconditioner {
-    fn new(stiffness: &Stiffness, fixed: &[Option<f64>], run: &Run<'_>) -> Self {
-        let scale = |(f, d): (&Option<f64>, &f64)| match f {
-            None if *d > 0.0 => 1.0 / d,
-            _ => 0.0,
-        };
-        let scales: Vec<f64> = fixed.iter().zip(&stiffness.diagonal).map(scale).collect();
-        let is_large = fixed.len() >= COARSE_FROM;
-        let coarse = is_large.then(|| Coarse::new(stiffness, &scales, run)).flatten();
-        Self { scales, coarse }
-    }
-
-    fn times(&self, r: &[f64], run: &Run<'_>) -> Vec<f64> {
-        let Some(coarse) = &self.coarse else {
-            return run.map(r.len(), |i| self.scales[i] * r[i]);
-        };
-        let steps = coarse.solve(r, run);
-        run.map(r.len(), |i| {
-            let step = steps.get(coarse.of[i] as usize).copied().unwrap_or(0.0);
-            self.scales[i] * r[i] + step
-        })
-    }
-}
-
-impl Coarse {
-    /// `None` if the coarse matrix cannot be factorised.
-    fn new(stiffness: &Stiffness, scales: &[f64], run: &Run<'_>) -> Option<Self> {
-        let (of, members, starts) = patches(stiffness, scales);
-        let count = starts.len() - 1;
-        let rows = run.map_tasks(count, |a| {
-            let mut row: Vec<(u32, f64)> = Vec::new();
-            for &i in &members[starts[a] as usize..starts[a + 1] as usize] {
-                row.push((a as u32, stiffness.diagonal[i as usize]));
-                row.extend(stiffness.row(i as usize).map(|(j, value)| (of[j], value)));
-            }
-            row.retain(|(b, _)| *b as usize <= a);
-            summed(&row)
-        });
-        let mut entries = Vec::new();
-        for (a, row) in (0_u32..).zip(rows) {
-            for (b, value) in row {
-                // A part of the body where nothing is fixed has constants that cost nothing.
-                let value = if a == b { (1.0 + SINGULAR) * value } else { value };
-                entries.push(Entry { row: a, column: b, value });
-            }
-        }
-        let matrix = Matrix::new(count, &entries).ok()?;
-        let order = dissection::from_graph(&matrix.graph(), run);
-        let factor = Analysis::new(&matrix, &order).ok()?.factorise(&matrix).ok()?;
-        Some(Self { of, members, starts, factor })
-    }
-
-    fn solve(&self, r: &[f64], run: &Run<'_>) -> Vec<f64> {
-        let mut sums = run.map(self.starts.len() - 1, |a| {
-            let members = &self.members[self.starts[a] as usize..self.starts[a + 1] as usize];
-            members.iter().map(|&i| r[i as usize]).sum::<f64>()
-        });
-        self.factor.solve(&mut sums, run);
-        sums
-    }
-}
-
-/// Patches of up to [`PATCH`] free vertices that hang together, grown ring by ring: the patch of each vertex, the members of
-/// all and where those of each begin.
-fn patches(stiffness: &Stiffness, scales: &[f64]) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-    let mut of = vec![u32::MAX; scales.len()];
-    let (mut members, mut starts) = (Vec::new(), vec![0_u32]);
-    for seed in 0..scales.len() {
-        if scales[seed] == 0.0 || of[seed] != u32::MAX {
-            continue;
-        }
-        let (first, patch) = (members.len(), starts.len() as u32 - 1);
-        of[seed] = patch;
-        members.push(seed as u32);
-        let mut next = first;
-        while next < members.len() && members.len() < first + PATCH {
-            for (j, _) in stiffness.row(members[next] as usize) {
-                if of[j] == u32::MAX && scales[j] > 0.0 && members.len() < first + PATCH {
-                    of[j] = patch;
-                    members.push(j as u32);
-                }
-            }
-            next += 1;
-        }
-        starts.push(members.len() as u32);
-    }
-    (of, members, starts)
 }
 
 /// Nothing where the matrix cannot be factorised.
@@ -391,30 +279,6 @@ mod tests {
         };
         let (bent, flat) = (error(Smoothness::Biharmonic), error(Smoothness::Harmonic));
         assert!(bent < 0.7 * flat && bent < 0.1, "biharmonic {bent}, harmonic {flat}");
-    }
-
-    /// A long bar that only its ends hold: large enough for a coarse problem, with a part that hangs together with nothing.
-    #[test]
-    fn a_coarse_problem_changes_the_way_and_not_the_field() {
-        let mut bar = tet_bodies::build("bar", Some(6000)).unwrap();
-        let known: Vec<Known<1>> = bar
-            .positions
-            .iter()
-            .filter(|p| p.x.abs() > 2.49)
-            .map(|p| Known { at: p.as_dvec3(), value: [f64::from(p.x)] })
-            .collect();
-        let (count, apart) =
-            (bar.positions.len() as u32, tet_bodies::build("bar", Some(225)).unwrap());
-        bar.positions.extend(apart.positions.iter().map(|p| *p + 100.0 * glam::Vec3::Y));
-        bar.tets.extend(apart.tets.iter().map(|t| t.map(|v| v + count)));
-        let fixed = fix(&bar, &known, &Run::default());
-        let stiffness = Stiffness::new(&bar, &Run::default());
-        assert!(Preconditioner::new(&stiffness, &fixed, &Run::default()).coarse.is_some());
-        let field = interpolate(&bar, &known, Smoothness::Harmonic, &Run::default());
-        for (f, p) in field.iter().zip(&bar.positions) {
-            let wanted = if p.y > 50.0 { 0.0 } else { f64::from(p.x) };
-            assert!((f - wanted).abs() < 1e-4, "{f} at {p}");
-        }
     }
 
     /// The ends of the S are close to each other in space; phase must follow the bowel.
