@@ -240,3 +240,21 @@ fn held_nodes_are_carried_by_the_bodys_motion() {
     let free = way(&CARRIED.replace("holds = [{ at = [0, 0, 0], radius = 100 }]", ""));
     assert!(free.length() < 1e-6, "nothing holds it: {free}");
 }
+
+#[test]
+fn tets_of_another_body_and_passes_without_number_are_told() {
+    let told = |tets: &str, passes: u32| {
+        let text = format!(
+            "supple = 2\n[time]\nend = 0.1\n[[asset]]\nzoo = \"worm\"\ntriangles = 600\n[[asset.world]]\n\
+             kind = \"procdef\"\npasses = {{ plain = {passes} }}\n[asset.world.tets]\nzoo = \"{tets}\"\nnodes = 200\n"
+        );
+        let scene = Scene::parse(&text, None).expect("a scene");
+        let here = Folder::new(Path::new("."));
+        let (mut player, _) = Player::open(&scene, &here, &Run::default()).expect("it plays");
+        player.frame(0, &Run::default()).expect("a frame").report.warnings.join("; ")
+    };
+    assert_eq!(told("worm", 4), "", "its own");
+    assert!(told("heart", 4).contains("far outside the tets"), "{}", told("heart", 4));
+    let many = told("worm", 1_000_000);
+    assert!(many.contains("256 passes are made, not 1000000"), "{many}");
+}

@@ -139,17 +139,20 @@ fn volume_of(bench: &Bench<'_>, volume: &Volume) -> anyhow::Result<()> {
     })
 }
 
-/// The edits of the scene of figure 3.4, in their order.
+/// The edits of the scene of figure 3.4, in their order: one a body.
 fn edits() -> anyhow::Result<Vec<Op>> {
     let schema = read::schema::<Op>();
     let none = Tracks::new();
-    let read = |chunk: &str| -> anyhow::Result<Op> {
-        let text = chunk.split("\n[").next().unwrap_or_default();
-        let reader = Reader { text, fps: 24.0, tracks: &none, formats: None };
+    let read = |op: &toml::Value| -> anyhow::Result<Op> {
+        let text = toml::to_string(op)?;
+        let reader = Reader { text: &text, fps: 24.0, tracks: &none, formats: None };
         let op = reader.parse().and_then(|root| reader.read("", &root, &schema));
         op.map_err(|problem| anyhow::anyhow!("{} ({})", problem.what, problem.fix))
     };
-    BENT.split("[[asset.modifier.op]]").skip(1).map(read).collect()
+    let scene: toml::Value = toml::from_str(BENT)?;
+    let bodies = scene.get("asset").and_then(toml::Value::as_array).context("bodies")?;
+    let op = |body: &toml::Value| body.get("world")?.get(0)?.get("op")?.get(0).cloned();
+    bodies.iter().filter_map(op).map(|op| read(&op)).collect()
 }
 
 /// Support vertices a second, integration alone: the normals are those of the whole shape, of which the support is a part.
@@ -185,4 +188,17 @@ fn support(bench: &Bench<'_>, row: &Boundaries) -> anyhow::Result<()> {
             row.shape
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_boundary_of_figure_3_4_is_read() {
+        let edits = edits().expect("the scene's edits");
+        for row in &BOUNDARIES {
+            assert!(matches!(edits.get(row.edit), Some(Op::Boundary(_))), "{}", row.row);
+        }
+    }
 }

@@ -63,6 +63,13 @@ impl Pass {
 }
 
 impl Passes {
+    /// Says that fewer passes are made than were asked for.
+    pub(super) fn too_many(self) -> Option<String> {
+        let (Self::Plain(n) | Self::Accelerated(n)) = self else { return None };
+        (n > MOST_PASSES)
+            .then(|| format!("{MOST_PASSES} passes are made, not {n}: there are no more"))
+    }
+
     /// The passes of a tick of a body with edges of this share of its diagonal.
     pub(super) fn schedule(self, edge_share: f64) -> Vec<Pass> {
         match self {

@@ -230,6 +230,8 @@ impl Prepared {
         let marked = asset.attributes.scalar(HELD).unwrap_or_default();
         let marked = (0..marked.len().min(mesh.positions.len())).filter(|&v| marked[v] > 0.5);
         let skin = Skin::new(&mesh, &shape);
+        notes.extend(far_outside(&skin));
+        notes.extend(params.passes.too_many());
         let layer: Vec<f32> = made.layer.iter().map(|l| *l as f32).collect();
         let paintings = [&layer, &made.fields.amplitude, &made.fields.phase];
         let fibers = &made.fields.fibers;
@@ -253,6 +255,17 @@ impl Prepared {
             body,
         })
     }
+}
+
+/// Says that a skin is not in the tets that are to carry it.
+fn far_outside(skin: &Skin) -> Option<String> {
+    let (far, all) = skin.far();
+    (far > 0).then(|| {
+        format!(
+            "{far} of {all} vertices of the mesh are far outside the tets and follow the nearest node alone: are these \
+             the tets of this mesh?"
+        )
+    })
 }
 
 fn touches(

@@ -38,6 +38,17 @@ impl Skin {
         Self::Embedded { rest, of }
     }
 
+    /// How many of its vertices are far outside the tets, and how many it has.
+    pub(super) fn far(&self) -> (usize, usize) {
+        match self {
+            Self::Boundary { nodes, .. } => (0, nodes.len()),
+            Self::Embedded { of, .. } => {
+                let far = |(nodes, _): &&([u32; 4], [f32; 4])| nodes[0] == nodes[1];
+                (of.iter().filter(far).count(), of.len())
+            }
+        }
+    }
+
     fn boundary(mesh: &TetMesh) -> Self {
         let faces = mesh.boundary();
         let mut nodes: Vec<u32> = faces.iter().flatten().copied().collect();

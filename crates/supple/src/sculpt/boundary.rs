@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_finite, check_point, check_positive, direction};
 use super::nearest::Nearest;
+use super::path::send_members;
 use super::regions::{Curves, Distances, Part, Thickness, edges, mean_edge};
 use super::twist::{Twist, TwistMap};
 use crate::Run;
@@ -518,23 +519,22 @@ impl BoundaryMap {
     ) -> Result<pathline::Report, pathline::Error> {
         let time = if direction == Direction::Forward { 1.0 } else { -1.0 };
         let moves = |part: Part| !matches!(part, Part::Handle | Part::Still);
-        let members: Vec<usize> = (0..points.len()).filter(|&i| moves(parts[i])).collect();
-        let mut moving: Vec<Vec3> = members.iter().map(|&i| points[i]).collect();
-        let report = match &self.support {
-            Support::Blended(phase) => {
-                let flow = Flow { phases: vec![phase.clone()] };
-                pathline::advect(&mut moving, &flow, params, direction, run)?
-            }
-            Support::Twisted(twist) => {
-                run.for_each(&mut moving, |_, x| {
-                    *x = if time > 0.0 { twist.forward(*x) } else { twist.backward(*x) };
-                });
-                pathline::Report::default()
-            }
-        };
-        for (&i, x) in members.iter().zip(moving) {
-            points[i] = x;
-        }
+        let report = send_members(
+            points,
+            |i| moves(parts[i]),
+            |moving| match &self.support {
+                Support::Blended(phase) => {
+                    let flow = Flow { phases: vec![phase.clone()] };
+                    pathline::advect(moving, &flow, params, direction, run)
+                }
+                Support::Twisted(twist) => {
+                    run.for_each(moving, |_, x| {
+                        *x = if time > 0.0 { twist.forward(*x) } else { twist.backward(*x) };
+                    });
+                    Ok(pathline::Report::default())
+                }
+            },
+        )?;
         let with_handle = self.motion.carrier(time);
         run.for_each(points, |i, x| {
             if parts[i] == Part::Handle {

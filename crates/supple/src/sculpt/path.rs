@@ -45,6 +45,21 @@ pub struct Path {
     pub stages: Vec<Stage>,
 }
 
+/// Sends those of the points that take part, and leaves the others where they are.
+pub(super) fn send_members<T, E>(
+    points: &mut [Vec3],
+    takes_part: impl Fn(usize) -> bool,
+    send: impl FnOnce(&mut [Vec3]) -> Result<T, E>,
+) -> Result<T, E> {
+    let members: Vec<usize> = (0..points.len()).filter(|&i| takes_part(i)).collect();
+    let mut moving: Vec<Vec3> = members.iter().map(|&i| points[i]).collect();
+    let sent = send(&mut moving)?;
+    for (&i, x) in members.iter().zip(moving) {
+        points[i] = x;
+    }
+    Ok(sent)
+}
+
 /// Points that cannot be sent through an edit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotReversible {

@@ -9,6 +9,7 @@ use glam::Vec3;
 
 use super::cylinder::Cylinder;
 use super::error::{Problem, check_finite, check_positive, direction};
+use super::path::send_members;
 use super::{Bend, Twist};
 use crate::Run;
 use crate::field::{Fade, Field, Flow, Generator, Influence, Motion, Phase, Region};
@@ -128,13 +129,11 @@ impl Within {
         direction: Direction,
         run: &Run<'_>,
     ) -> Result<pathline::Report, pathline::Error> {
-        let members: Vec<usize> = (0..points.len()).filter(|&i| inside[i]).collect();
-        let mut moving: Vec<Vec3> = members.iter().map(|&i| points[i]).collect();
-        let report = pathline::advect(&mut moving, &self.flow, params, direction, run)?;
-        for (&i, x) in members.iter().zip(moving) {
-            points[i] = x;
-        }
-        Ok(report)
+        send_members(
+            points,
+            |i| inside[i],
+            |moving| pathline::advect(moving, &self.flow, params, direction, run),
+        )
     }
 }
 
