@@ -50,6 +50,12 @@ impl From<&Row> for SavedRow {
     }
 }
 
+impl SavedRow {
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.bench, &self.row, &self.unit) == (&other.bench, &other.row, &other.unit)
+    }
+}
+
 /// A row now and before.
 #[derive(Debug, PartialEq, Serialize)]
 struct Change {
@@ -98,15 +104,15 @@ impl Saved {
         Ok(())
     }
 
-    /// All rows that both have, worst first.
+    /// All rows that both have, worst first; those of one name are compared in their order.
     fn changes(&self, before: &Self) -> Vec<Change> {
-        let is_same =
-            |a: &SavedRow, b: &SavedRow| (&a.bench, &a.row, &a.unit) == (&b.bench, &b.row, &b.unit);
         let mut changes: Vec<Change> = self
             .rows
             .iter()
-            .filter_map(|now| {
-                let before = before.rows.iter().find(|before| is_same(before, now))?;
+            .enumerate()
+            .filter_map(|(i, now)| {
+                let nth = self.rows[..i].iter().filter(|other| other.is_same(now)).count();
+                let before = before.rows.iter().filter(|before| before.is_same(now)).nth(nth)?;
                 let [a, b] = [before.instructions, now.instructions];
                 Some(Change {
                     bench: now.bench.clone(),
@@ -218,6 +224,17 @@ mod tests {
         let told: Vec<_> = changes.iter().map(|c| (c.row.as_str(), c.worse)).collect();
         let expected = [("slower", 3.0), ("fewer frames", 2.0), ("steady", 1.0), ("new zero", 1.0)];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn rows_of_one_name_are_compared_in_their_order() {
+        let rows = |values: [f64; 2]| Saved {
+            rows: values.map(|value| row("volume-error", value, "lower")).to_vec(),
+            ..Saved::default()
+        };
+        let changes = rows([1.0, 8.0]).changes(&rows([1.0, 4.0]));
+        let told: Vec<_> = changes.iter().map(|c| (c.before, c.worse)).collect();
+        assert_eq!(told, [(4.0, 2.0), (1.0, 1.0)]);
     }
 
     #[test]
