@@ -278,6 +278,32 @@ fn any_scalar_becomes_a_channel() {
     assert!(none.contains("cold") && none.contains("heat"), "{none}");
 }
 
+/// Two levels, between which smoke goes a hundredth of the seed line's length.
+#[test]
+fn where_the_record_is_too_short_smoke_moves_on_and_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let grid = Grid::Uniform { dims: [5, 5, 5], origin: [0.0; 3], spacing: [1.0; 3] };
+    let velocity = (0..grid.point_count()).flat_map(|_| [1.0, 0.0, 0.0]).collect();
+    let dataset = Dataset::new(grid, vec![Array::new("U", 3, Centering::Point, velocity)]);
+    for name in ["a0.vti", "a1.vti"] {
+        io::save(&at.join(name), |out| io::vtk_xml::write(&dataset, out)).unwrap();
+    }
+    let common = ["smoke", "a0.vti", "a1.vti", "--times", "0:0.02", "--seed", "0.5,1,2:0.5,3,2"];
+    let size = ["--columns", "20", "--rows", "3", "-o", "a.ply"];
+    let told = supple(at, &[&common[..], &size].concat());
+    let [said, warned] = [&told.stdout, &told.stderr].map(|s| String::from_utf8_lossy(s));
+    assert!(told.status.success(), "{warned}");
+    assert!(warned.contains("stands still") && warned.contains("--loop"), "{warned}");
+    assert!(said.contains("--frames 0..21"), "{said}");
+    let moved = mesh(&at.join("a.0020.ply"));
+    let farthest = moved.positions.iter().map(|x| x.x).fold(0.0, f32::max);
+    // The oldest column left the seed line twenty steps ago, or nineteen if it was released again.
+    assert!((2.3..2.6).contains(&farthest), "the seed line's length further: {farthest}");
+    let said = ok(at, &[&common[..], &size, &["--frames", "0..3"]].concat());
+    assert!(!said.contains("0..21"), "who says how long gets that: {said}");
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let folder = tempfile::tempdir().unwrap();

@@ -323,13 +323,12 @@ fn twenty_times_the_budget_on_a_disk_that_goes_away_is_played_up_to_there() {
     panic!("nobody missed the disk");
 }
 
-/// What is cut off while it plays is found by reading, not by a signal.
-#[test]
-fn a_netcdf_file_cut_off_while_it_plays_names_its_level() {
+/// Twelve records of a current.
+fn ocean() -> netcdf3::File {
     let [nx, ny, nt] = [90_usize, 60, 12];
     let axis = |n: usize, from: f64, step: f64| (0..n).map(|k| from + step * k as f64).collect();
     let current = [("units", "m s-1"), ("standard_name", "eastward_sea_water_velocity")];
-    let file = netcdf3::File::default()
+    netcdf3::File::default()
         .dimension("time", 0)
         .dimension("latitude", ny)
         .dimension("longitude", nx)
@@ -337,7 +336,13 @@ fn a_netcdf_file_cut_off_while_it_plays_names_its_level() {
         .double("latitude", "latitude", &[("units", "degrees_north")], axis(ny, 30.0, 0.05))
         .double("longitude", "longitude", &[("units", "degrees_east")], axis(nx, -20.0, 0.05))
         .float("uo", "time latitude longitude", &current, vec![0.1; nx * ny * nt])
-        .float("vo", "time latitude longitude", &current, vec![0.02; nx * ny * nt]);
+        .float("vo", "time latitude longitude", &current, vec![0.02; nx * ny * nt])
+}
+
+/// What is cut off while it plays is found by reading, not by a signal.
+#[test]
+fn a_netcdf_file_cut_off_while_it_plays_names_its_level() {
+    let file = ocean();
     for memory in [None, Some(200_000)] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ocean.nc");
@@ -353,6 +358,32 @@ fn a_netcdf_file_cut_off_while_it_plays_names_its_level() {
         let told = format!("{error}: {why}");
         assert!(told.contains("level ") && told.contains("ocean.nc"), "{memory:?}: {told}");
     }
+}
+
+#[test]
+fn a_netcdf_file_cut_off_before_it_is_opened_plays_its_whole_levels() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ocean.nc");
+    ocean().write(&path);
+    let whole = std::fs::read(&path).unwrap();
+    let times = |bytes: usize| {
+        std::fs::write(&path, &whole[..bytes]).unwrap();
+        let opened = Recording::open(std::slice::from_ref(&path), &Options::default());
+        opened.map(|recording| (recording.times().to_vec(), recording.assumed().to_vec()))
+    };
+    assert_eq!(times(whole.len()).unwrap().0.len(), 12);
+    let record = 8 + 2 * 4 * 90 * 60;
+    // In the middle of the sixth record from the end.
+    let (left, told) = times(whole.len() - 5 * record - record / 2).unwrap();
+    assert_eq!(left, [0.0, 6.0, 12.0, 18.0, 24.0, 30.0]);
+    let warned = told.iter().any(|w| w.contains("ocean.nc") && w.contains("level 6"));
+    assert!(warned, "{told:?}");
+    let mut tracers = vec![advect::tracer([-18.0, 31.0, 0.0])];
+    let flow = open(&path, None, 1);
+    flow.advance([0.0, 30.0], &mut tracers, &Run::default()).unwrap();
+    assert!(advect::is_alive(&tracers[0]) && tracers[0][0] > -18.0, "{tracers:?}");
+    let none = times(whole.len() - 11 * record - record / 2).unwrap_err().to_string();
+    assert!(none.contains("ocean.nc"), "without a whole level: {none}");
 }
 
 #[test]

@@ -34,9 +34,8 @@ const DEGREES_DEEP: f64 = 9e-5;
 const RIBBONS: usize = 12;
 const RIBBON_ROWS: usize = 12;
 
-/// Said of a record in which smoke goes nowhere.
-const TOO_SHORT: &str = "the record is over before smoke has gone a fifth of the seed line's length: say its times \
-                         (--times), or go on with its last level (--frames, --dt)";
+/// A record in which smoke goes less than this share of the seed line's length is too short to show that it moves.
+const LEAST_WAY: f64 = 0.2;
 
 /// Columns and rows of a tuft.
 const TUFT: [usize; 2] = [24, 3];
@@ -133,16 +132,14 @@ impl Cast {
             None if args.style == Style::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
             None => step_of(&flow, width_of(args, &line, rows), mean, args.frames.is_none())?,
         };
+        let frames = frames_of(&flow, columns, start, dt, args.backward);
+        let way = [mean.length(), length_of(&line)];
+        let Pace { dt, frames } = go_on(args, Pace { dt, frames }, columns, way, shell);
         if args.dt.is_none() {
             chosen.push(format!("--dt {dt}"));
         }
-        let frames = frames_of(&flow, columns, start, dt, args.backward);
         if args.frames.is_none() {
             chosen.push(format!("--frames 0..{frames}"));
-        }
-        let way = mean.length() * dt * f64::from(frames);
-        if args.frames.is_none() && args.style == Style::Smoke && 5.0 * way < length_of(&line) {
-            shell.warn("flow", &[TOO_SHORT]);
         }
         let dt = if args.backward { -dt } else { dt };
         let bodies: Vec<SmokeParams> =
@@ -565,4 +562,47 @@ fn frames_of(flow: &Flow, columns: usize, start: f64, dt: f64, backward: bool) -
         }
         _ => complete,
     }
+}
+
+/// Steps, and how many frames there are.
+#[derive(Clone, Copy)]
+struct Pace {
+    dt: f64,
+    frames: u32,
+}
+
+/// The pace at which smoke goes the length of the seed line in its life, if the record is over before it has moved and
+/// nobody said how long it is shown; that is told, because what comes after the record was not measured.
+fn go_on(
+    args: &Args,
+    record: Pace,
+    columns: usize,
+    [speed, length]: [f64; 2],
+    shell: &Shell,
+) -> Pace {
+    let way = speed * record.dt * f64::from(record.frames);
+    if args.frames.is_some() || args.style != Style::Smoke || way >= LEAST_WAY * length {
+        return record;
+    }
+    let life = columns as f64;
+    let dt = args.dt.unwrap_or_else(|| rounded(record.dt.max(length / (speed * life))));
+    let steps = (length / (speed * dt)).ceil().clamp(1.0, life) as u32;
+    let lasts = record.dt * f64::from(record.frames - 1);
+    if !dt.is_finite() || f64::from(steps) * dt <= lasts {
+        let what = "smoke hardly leaves the seed line while it lives: give another --seed, --start or --dt";
+        shell.warn("flow", &[what]);
+        return record;
+    }
+    let then = match (args.looped, args.backward) {
+        (true, _) => "it is repeated",
+        (false, false) => "its last level stands still",
+        (false, true) => "its first level stands still",
+    };
+    let last = (lasts / dt + 1e-9).floor() as u32;
+    shell.warn("flow", &[format!(
+        "the record is over before smoke has gone a fifth of the seed line's length: after frame {last} {then}. \
+         --times START:STEP says how long it lasts, --loop repeats it, --dt {dt} --frames 0..{} ends with it",
+        last + 1
+    )]);
+    Pace { dt, frames: steps + 1 }
 }

@@ -165,7 +165,7 @@ Examples:
   supple smoke U.nc V.nc --velocity vozocrtx,vomecrty --seed 20000,10000:20000,90000 -o out.pvd
   supple smoke case.foam --style tufts --obstacle body.stl -o tufts.png
   supple smoke ocean.nc --memory 200M -o drift.mp4
-  supple smoke 'piv*.vec' --times 0:0.01 --lift 0.2 -o channel.png
+  supple smoke 'piv*.vec' --times 0:0.01 --lift 0.002 -o channel.png
   supple smoke wake --seed 0.6,0.3,0:0.6,0.3,4 --color red --seed 0.6,-0.3,0:0.6,-0.3,4 --color blue -o two.png";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {

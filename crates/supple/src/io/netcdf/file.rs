@@ -19,11 +19,17 @@ const CHUNK_CACHE: usize = 8 << 20;
 /// Names an attribute for units has; some programs write a capital.
 const UNITS: [&str; 3] = ["units", "Unit", "Units"];
 
+/// Where a file of version 3 says how many records it has; all ones while it is still written, and then readers count what
+/// is there.
+const RECORDS: std::ops::Range<usize> = 4..8;
+
 /// A file that is open.
 pub(super) struct Open {
     pub(super) path: PathBuf,
     file: NcFile,
     pub(super) bytes: u64,
+    /// Of a file that is cut off, the records that are whole and those there should be.
+    cut: Option<[u64; 2]>,
 }
 
 pub(super) fn malformed(path: &Path, what: impl Into<String>, fix: &str) -> ReadError {
@@ -41,18 +47,51 @@ fn read_range(path: &Path, offset: u64, length: usize) -> std::io::Result<Vec<u8
     Ok(bytes)
 }
 
+/// A file whose ranges are read when they are needed; its records can be counted instead of believed.
+fn opened(path: &Path, bytes: u64, counts: bool) -> netcdf_reader::Result<NcFile> {
+    let from = path.to_owned();
+    let storage = RangeRequestStorage::new(bytes, move |offset, length| {
+        let mut range = read_range(&from, offset, length)?;
+        // Headers are read from the beginning.
+        if let (true, 0, Some(records)) = (counts, offset, range.get_mut(RECORDS)) {
+            records.fill(0xff);
+        }
+        Ok(range)
+    });
+    let options = NcOpenOptions { chunk_cache_bytes: CHUNK_CACHE, ..NcOpenOptions::default() };
+    NcFile::from_storage_with_options(Arc::new(storage), options)
+}
+
 impl Open {
     pub(super) fn new(path: &Path) -> Result<Self, ReadError> {
         inputs::remember(path);
         let io = |source| ReadError::Io { path: path.to_owned(), source };
         let bytes = path.metadata().map_err(io)?.len();
-        let from = path.to_owned();
-        let storage = RangeRequestStorage::new(bytes, move |offset, length| {
-            Ok(read_range(&from, offset, length)?)
-        });
-        let options = NcOpenOptions { chunk_cache_bytes: CHUNK_CACHE, ..NcOpenOptions::default() };
-        let file = NcFile::from_storage_with_options(Arc::new(storage), options);
-        Self::of(path, bytes, file)
+        let whole = Self::of(path, bytes, opened(path, bytes, false));
+        whole.or_else(|error| Self::cut_off(path, bytes).ok_or(error))
+    }
+
+    /// A file of version 3 that ends before its last record, if it has a whole one.
+    fn cut_off(path: &Path, bytes: u64) -> Option<Self> {
+        let head = read_range(path, 0, RECORDS.end).ok()?;
+        if !(head.starts_with(b"CDF\x01") || head.starts_with(b"CDF\x02")) {
+            return None;
+        }
+        let declared = u32::from_be_bytes(*head[RECORDS].first_chunk()?);
+        let open = Self::of(path, bytes, opened(path, bytes, true)).ok()?;
+        let whole = open.file.dimensions().ok()?.iter().find(|d| d.is_unlimited)?.size;
+        let cut = Some([whole, u64::from(declared)]);
+        (whole > 0).then_some(Self { cut, ..open })
+    }
+
+    /// What a person should know who plays a file that is cut off.
+    pub(super) fn cut_warning(&self) -> Option<String> {
+        let [whole, declared] = self.cut?;
+        let path = self.path.display();
+        Some(format!(
+            "{path} is cut off: of {declared} levels {whole} are whole, level {whole} (from 0) is the first that is \
+             not; copy it again"
+        ))
     }
 
     pub(super) fn from_bytes(path: &Path, data: Vec<u8>) -> Result<Self, ReadError> {
@@ -63,7 +102,7 @@ impl Open {
         let file = file.map_err(|error| {
             malformed(path, format!("not a NetCDF file that can be read: {error}"), "copy it again")
         })?;
-        Ok(Self { path: path.to_owned(), file, bytes })
+        Ok(Self { path: path.to_owned(), file, bytes, cut: None })
     }
 
     pub(super) fn variables(&self) -> Result<&[NcVariable], ReadError> {

@@ -138,7 +138,7 @@ impl Collection {
                 format!("no variable has a horizontal grid (there are: {})", names.join(", "));
             return Err(malformed(&files[0].path, what, "name files with u and v on a grid"));
         };
-        let mut assumed = Vec::new();
+        let mut assumed: Vec<String> = files.iter().filter_map(Open::cut_warning).collect();
         let order = axes::order(&files[file], variable)?;
         let shape = order.shape(variable);
         let points = shape.iter().fold(1_u64, |n, &d| n.saturating_mul(d as u64));
