@@ -587,7 +587,7 @@ fn go_on(
     let life = columns as f64;
     let dt = args.dt.unwrap_or_else(|| rounded(record.dt.max(length / (speed * life))));
     let steps = (length / (speed * dt)).ceil().clamp(1.0, life) as u32;
-    let lasts = record.dt * f64::from(record.frames - 1);
+    let lasts = record.dt * f64::from(record.frames.saturating_sub(1));
     if !dt.is_finite() || f64::from(steps) * dt <= lasts {
         let what = "smoke hardly leaves the seed line while it lives: give another --seed, --start or --dt";
         shell.warn("flow", &[what]);
