@@ -210,8 +210,8 @@ impl Pair {
         let depth = depth.min(self.longest);
         let normal = self.turn.transpose() * out;
         let mix = |values: &[Vec3]| {
-            let [i, j] = of.of.map(|p| values[p as usize]);
-            i + of.share * (j - i)
+            let (a, b) = (values[of.of[0] as usize], values[of.of[1] as usize]);
+            a + of.share * (b - a)
         };
         let own = mix(&points.particles.motions).dot(normal);
         let rate = inside.particles.motions[against].dot(out) - own;
@@ -225,13 +225,13 @@ impl Pair {
 fn push(parties: &mut [Party<'_>], pair: &Pair, touch: &Found, is_first: bool) {
     let Ok([first, second]) = parties.get_disjoint_mut([pair.point, pair.inside]) else { return };
     let (first, second) = (&mut *first.lent, &mut *second.lent);
-    let ([i, j], r) = (touch.of.of.map(|p| p as usize), touch.against as usize);
+    let [i, j, r] = [touch.of.of[0] as usize, touch.of.of[1] as usize, touch.against as usize];
     let weights = [1.0 - touch.of.share, touch.of.share];
     let mix = |values: &[Vec3]| weights[0] * values[i] + weights[1] * values[j];
     let out = pair.turn * touch.normal;
     let parted = mix(&first.pushes).dot(touch.normal) - second.pushes[r].dot(out);
     let depth = touch.depth + touch.parted - parted;
-    let own = [i, j].map(|p| first.particles.inverse_masses[p]);
+    let own = [first.particles.inverse_masses[i], first.particles.inverse_masses[j]];
     let other = second.particles.inverse_masses[r];
     let total = weights[0] * weights[0] * own[0] + weights[1] * weights[1] * own[1] + other;
     let is_inside = depth > 0.0 && total > 0.0;

@@ -185,6 +185,7 @@ impl Lent {
     }
 
     /// How many particles are lent.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.particles.places.len()
@@ -216,7 +217,7 @@ impl Lent {
     /// `A = 1 + M` around both and the edge `e` at rest.
     #[inline(always)]
     fn place_between(&self, point: &Between) -> Vec3 {
-        let ([i, j], s) = (point.of.map(|p| p as usize), point.share);
+        let ([i, j], s) = ([point.of[0] as usize, point.of[1] as usize], point.share);
         let (a, b) = (self.place(i), self.place(j));
         let straight = a + s * (b - a);
         let maps = &self.interior.maps;

@@ -80,7 +80,7 @@ struct Lender<'a> {
 
 impl Lender<'_> {
     fn push(&self, lent: &mut Lent, point: &Between) {
-        let [i, j] = point.of.map(|p| p as usize);
+        let [i, j] = [point.of[0] as usize, point.of[1] as usize];
         let weights = [1.0 - point.share, point.share];
         let mix = |a: Vec3, b: Vec3| weights[0] * a + weights[1] * b;
         let x = lent.place_between(point);
@@ -103,7 +103,7 @@ impl Lender<'_> {
         // Only what came in during this tick is stopped; the rest is moved out without being thrown.
         let came = (-motion.dot(normal)).clamp(0.0, depth);
         let (push, gain) = (depth * normal - share * sliding, came * normal - share * sliding);
-        let masses = [i, j].map(|p| lent.particles.inverse_masses[p]);
+        let masses = [lent.particles.inverse_masses[i], lent.particles.inverse_masses[j]];
         let total = weights[0] * weights[0] * masses[0] + weights[1] * weights[1] * masses[1];
         if total <= 0.0 {
             return;

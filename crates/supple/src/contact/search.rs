@@ -12,7 +12,7 @@ use glam::{Mat3, Vec3};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::bodies::{Found, Pair};
-use super::{Between, Lent};
+use super::{Between, DistanceField, Lent};
 use crate::lanes::{Lanes, WIDTH};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
@@ -80,6 +80,8 @@ fn circle([a, b, c]: [Vec3; 3]) -> f32 {
 pub(super) struct Blocks {
     /// The particles where the tick left them; the last one fills the last block.
     particles: Vec<Lanes<WIDTH>>,
+    /// Boxes around each block of them.
+    tight: Vec<Bounds>,
     /// Boxes that, together, hold the inside of the body.
     around: Vec<Bounds>,
     /// From where the tick left the body back to rest, around each particle: `[N | s]` of `x⁰ = N x + s`.
@@ -97,8 +99,9 @@ pub(super) type Near = [u32; 2];
 
 impl Blocks {
     pub(super) fn clear(&mut self) {
-        let Self { particles, around, backs, points, boxes, reach } = self;
+        let Self { particles, tight, around, backs, points, boxes, reach } = self;
         particles.clear();
+        tight.clear();
         around.clear();
         backs.clear();
         points.clear();
@@ -117,9 +120,10 @@ impl Lent {
         let deep = self.interior.field.as_ref().map_or(0.0, |field| stretch * field.deepest());
         blocks.reach = deep + stretch * self.interior.rings.widest;
         let rings = self.interior.rings.beside.iter();
-        let boxes = blocks.particles.iter().zip(rings).map(|(block, ring)| {
+        blocks.tight.extend(blocks.particles.iter().map(around));
+        let boxes = blocks.tight.iter().zip(rings).map(|(tight, ring)| {
             let place = |p: &u32| self.particles.places[*p as usize];
-            let Bounds { min, max } = around(block);
+            let Bounds { min, max } = *tight;
             let grow = |(min, max): (Vec3, Vec3), x: Vec3| (min.min(x), max.max(x));
             let (min, max) = ring.iter().map(place).fold((min, max), grow);
             Bounds { min, max }.grown(deep)
@@ -235,17 +239,20 @@ impl WithSimd for Search<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Self { pair, points, inside, found } = self;
-        let farthest = inside.blocks.reach * inside.blocks.reach;
+        let Some(field) = inside.interior.field.as_deref() else { return };
+        let (farthest, last) = (inside.blocks.reach * inside.blocks.reach, inside.len() - 1);
         for near in pair.near.chunk_by(|a, b| a[0] == b[0]) {
             let block = near[0][0] as usize;
             let x = carried(pair, &points.blocks.points[block]);
-            let (nearest, squares) = nearest(inside, near, &x);
+            let (nearest, squares) = nearest(inside, near, (&x, farthest));
             for lane in 0..WIDTH {
                 if squares[lane] > farthest {
                     continue;
                 }
-                let against = (nearest[lane] as usize).min(inside.len() - 1);
-                let Some((depth, out)) = depth(inside, against, x.get(lane)) else { continue };
+                let against = (nearest[lane] as usize).min(last);
+                let Some((depth, out)) = depth((inside, field), against, x.get(lane)) else {
+                    continue;
+                };
                 let Some(of) = points.point(block, lane) else { continue };
                 found.push(pair.found(points, inside, (of, against), (depth, out)));
             }
@@ -267,17 +274,47 @@ fn carried(pair: &Pair, x: &Lanes<WIDTH>) -> Lanes<WIDTH> {
     y
 }
 
-/// For each point the nearest particle of the blocks it is near to, and the square of its distance.
+/// For each point the nearest particle of the blocks it is near to, and the square of its distance; of points with no
+/// particle within the square `farthest`, some greater one.
 #[inline(always)]
-fn nearest(inside: &Lent, near: &[Near], x: &Lanes<WIDTH>) -> ([u32; WIDTH], [f32; WIDTH]) {
+fn nearest(
+    inside: &Lent,
+    near: &[Near],
+    (x, farthest): (&Lanes<WIDTH>, f32),
+) -> ([u32; WIDTH], [f32; WIDTH]) {
     let mut best = ([0_u32; WIDTH], [f32::INFINITY; WIDTH]);
     for &[_, k] in near {
+        if !is_nearer(&inside.blocks.tight[k as usize], x, (&best.1, farthest)) {
+            continue;
+        }
         let block = &inside.blocks.particles[k as usize];
         for j in 0..WIDTH {
             best = nearer(best, (k * WIDTH as u32 + j as u32, block.get(j)), x);
         }
     }
     best
+}
+
+/// Whether a particle in a box may be the nearest of some point, and within the square `farthest`.
+///
+/// Never wrongly no: `p.x ≥ min.x` gives `p.x − x ≥ min.x − x`, also rounded, since rounding keeps the order; the same
+/// holds at the other side, for squares of what is not negative, and for their sums in the same order. So no particle of
+/// the box has a square, as [`nearer`] computes it, below the one of the box.
+#[inline(always)]
+fn is_nearer(
+    Bounds { min, max }: &Bounds,
+    x: &Lanes<WIDTH>,
+    (best, farthest): (&[f32; WIDTH], f32),
+) -> bool {
+    let mut beyond = 0;
+    for i in 0..WIDTH {
+        let dx = (min.x - x.x[i]).max(x.x[i] - max.x).max(0.0);
+        let dy = (min.y - x.y[i]).max(x.y[i] - max.y).max(0.0);
+        let dz = (min.z - x.z[i]).max(x.z[i] - max.z).max(0.0);
+        let d = dx * dx + dy * dy + dz * dz;
+        beyond += u32::from((d >= best[i]) | (d > farthest));
+    }
+    beyond < WIDTH as u32
 }
 
 /// The nearer of what was found and another particle. (By value: kept in registers, not behind masked stores.)
@@ -298,8 +335,7 @@ fn nearer(
 
 /// How deep a point is in a body and the way out, by the map of a particle; `None` outside.
 #[inline(always)]
-fn depth(inside: &Lent, against: usize, x: Vec3) -> Option<(f32, Vec3)> {
-    let field = inside.interior.field.as_ref()?;
+fn depth((inside, field): (&Lent, &DistanceField), against: usize, x: Vec3) -> Option<(f32, Vec3)> {
     let (back, home) = inside.blocks.backs.get(against)?;
     let x = x - inside.pushes[against];
     let (distance, gradient) = field.at(*back * x + *home)?;
@@ -318,7 +354,7 @@ mod tests {
 
     use super::*;
     use crate::Run;
-    use crate::contact::{DistanceField, Party, bodies};
+    use crate::contact::{Party, bodies};
     use crate::zoo::tet_bodies;
 
     /// A worm turned and stretched by one map, moved, with points between its particles.
@@ -348,12 +384,13 @@ mod tests {
 
     /// All points against all particles.
     fn plainly(points: &Lent, inside: &Lent) -> usize {
+        let field = inside.interior.field.as_deref().unwrap();
         let particles = (0..points.len()).map(|p| points.place(p));
         let between = points.particles.between.iter().map(|b| points.place_between(b));
         let is_inside = |x: &Vec3| {
             let square = |p: &usize| inside.particles.places[*p].distance_squared(*x);
             let nearest = (0..inside.len()).min_by(|a, b| square(a).total_cmp(&square(b)));
-            depth(inside, nearest.unwrap(), *x).is_some()
+            depth((inside, field), nearest.unwrap(), *x).is_some()
         };
         particles.chain(between).filter(is_inside).count()
     }
