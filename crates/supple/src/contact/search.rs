@@ -80,8 +80,6 @@ fn circle([a, b, c]: [Vec3; 3]) -> f32 {
 pub(super) struct Blocks {
     /// The particles where the tick left them; the last one fills the last block.
     particles: Vec<Lanes<WIDTH>>,
-    /// Boxes around each block of them.
-    tight: Vec<Bounds>,
     /// Boxes that, together, hold the inside of the body.
     around: Vec<Bounds>,
     /// From where the tick left the body back to rest, around each particle: `[N | s]` of `x⁰ = N x + s`.
@@ -99,9 +97,8 @@ pub(super) type Near = [u32; 2];
 
 impl Blocks {
     pub(super) fn clear(&mut self) {
-        let Self { particles, tight, around, backs, points, boxes, reach } = self;
+        let Self { particles, around, backs, points, boxes, reach } = self;
         particles.clear();
-        tight.clear();
         around.clear();
         backs.clear();
         points.clear();
@@ -120,10 +117,9 @@ impl Lent {
         let deep = self.interior.field.as_ref().map_or(0.0, |field| stretch * field.deepest());
         blocks.reach = deep + stretch * self.interior.rings.widest;
         let rings = self.interior.rings.beside.iter();
-        blocks.tight.extend(blocks.particles.iter().map(around));
-        let boxes = blocks.tight.iter().zip(rings).map(|(tight, ring)| {
+        let boxes = blocks.particles.iter().zip(rings).map(|(block, ring)| {
             let place = |p: &u32| self.particles.places[*p as usize];
-            let Bounds { min, max } = *tight;
+            let Bounds { min, max } = around(block);
             let grow = |(min, max): (Vec3, Vec3), x: Vec3| (min.min(x), max.max(x));
             let (min, max) = ring.iter().map(place).fold((min, max), grow);
             Bounds { min, max }.grown(deep)
@@ -244,7 +240,7 @@ impl WithSimd for Search<'_> {
         for near in pair.near.chunk_by(|a, b| a[0] == b[0]) {
             let block = near[0][0] as usize;
             let x = carried(pair, &points.blocks.points[block]);
-            let (nearest, squares) = nearest(inside, near, (&x, farthest));
+            let (nearest, squares) = nearest(inside, near, &x);
             for lane in 0..WIDTH {
                 if squares[lane] > farthest {
                     continue;
@@ -274,47 +270,17 @@ fn carried(pair: &Pair, x: &Lanes<WIDTH>) -> Lanes<WIDTH> {
     y
 }
 
-/// For each point the nearest particle of the blocks it is near to, and the square of its distance; of points with no
-/// particle within the square `farthest`, some greater one.
+/// For each point the nearest particle of the blocks it is near to, and the square of its distance.
 #[inline(always)]
-fn nearest(
-    inside: &Lent,
-    near: &[Near],
-    (x, farthest): (&Lanes<WIDTH>, f32),
-) -> ([u32; WIDTH], [f32; WIDTH]) {
+fn nearest(inside: &Lent, near: &[Near], x: &Lanes<WIDTH>) -> ([u32; WIDTH], [f32; WIDTH]) {
     let mut best = ([0_u32; WIDTH], [f32::INFINITY; WIDTH]);
     for &[_, k] in near {
-        if !is_nearer(&inside.blocks.tight[k as usize], x, (&best.1, farthest)) {
-            continue;
-        }
         let block = &inside.blocks.particles[k as usize];
         for j in 0..WIDTH {
             best = nearer(best, (k * WIDTH as u32 + j as u32, block.get(j)), x);
         }
     }
     best
-}
-
-/// Whether a particle in a box may be the nearest of some point, and within the square `farthest`.
-///
-/// Never wrongly no: `p.x ≥ min.x` gives `p.x − x ≥ min.x − x`, also rounded, since rounding keeps the order; the same
-/// holds at the other side, for squares of what is not negative, and for their sums in the same order. So no particle of
-/// the box has a square, as [`nearer`] computes it, below the one of the box.
-#[inline(always)]
-fn is_nearer(
-    Bounds { min, max }: &Bounds,
-    x: &Lanes<WIDTH>,
-    (best, farthest): (&[f32; WIDTH], f32),
-) -> bool {
-    let mut beyond = 0;
-    for i in 0..WIDTH {
-        let dx = (min.x - x.x[i]).max(x.x[i] - max.x).max(0.0);
-        let dy = (min.y - x.y[i]).max(x.y[i] - max.y).max(0.0);
-        let dz = (min.z - x.z[i]).max(x.z[i] - max.z).max(0.0);
-        let d = dx * dx + dy * dy + dz * dz;
-        beyond += u32::from((d >= best[i]) | (d > farthest));
-    }
-    beyond < WIDTH as u32
 }
 
 /// The nearer of what was found and another particle. (By value: kept in registers, not behind masked stores.)
