@@ -1,27 +1,15 @@
 //! `supple smoke` as a person runs it: on formulas, on series it wrote itself, on files of others.
 
+mod binary;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use supple::dataset::{Array, Centering, Dataset, Grid};
 use supple::io::{self, ReadOptions};
 use supple::mesh::Values;
 use supple::{Asset, TriMesh};
 
-fn supple(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_supple"))
-        .current_dir(folder)
-        .args(args)
-        .output()
-        .expect("the binary runs")
-}
-
-fn ok(folder: &Path, args: &[&str]) -> String {
-    let output = supple(folder, args);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "supple {args:?} failed: {errors}");
-    String::from_utf8(output.stdout).expect("text")
-}
+use binary::{ok, supple};
 
 fn error(folder: &Path, args: &[&str]) -> String {
     let output = supple(folder, args);
@@ -304,6 +292,31 @@ fn where_the_record_is_too_short_smoke_moves_on_and_that_is_said() {
     assert!(!said.contains("0..21"), "who says how long gets that: {said}");
 }
 
+/// A stream that begins when the second of four levels is due: the step follows what moves, not what stood still.
+#[test]
+fn a_flow_that_starts_from_rest_has_steps_for_its_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let grid = Grid::Uniform { dims: [9, 9, 9], origin: [0.0; 3], spacing: [1.0; 3] };
+    for (k, speed) in [0.0, 2.0, 2.0, 2.0].into_iter().enumerate() {
+        let velocity = (0..grid.point_count()).flat_map(|_| [speed, 0.0, 0.0]).collect();
+        let dataset =
+            Dataset::new(grid.clone(), vec![Array::new("U", 3, Centering::Point, velocity)]);
+        let name = format!("a{k}.vti");
+        io::save(&at.join(name), |out| io::vtk_xml::write(&dataset, out)).unwrap();
+    }
+    let args = ["smoke", "a*.vti", "--times", "0:1", "--columns", "20", "--rows", "41"];
+    let said = ok(at, &[&args[..], &["--seed", "1,2,4:1,6,4", "-o", "a.ply"]].concat());
+    // Rows are a tenth apart, which takes a twentieth of a unit of time.
+    assert!(said.contains("--dt 0.05"), "{said}");
+    let tower = supple(
+        at,
+        &[&args[..], &["--seed", "1,2,4:1,6,4", "--lift", "20", "-o", "b.ply"]].concat(),
+    );
+    let warned = String::from_utf8_lossy(&tower.stderr).into_owned();
+    assert!(warned.contains("tower") && warned.contains("--lift 0.8"), "{warned}");
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -319,6 +332,15 @@ fn what_cannot_be_done_is_said() {
     assert!(inside.contains("no seed lies in the fluid"), "{inside}");
     let tufts = error(at, &["smoke", "abc", "--style", "tufts", "-o", "a.ply"]);
     assert!(tufts.contains("--obstacle"), "{tufts}");
+    let columns = error(at, &["smoke", "abc", "--columns", "0", "-o", "a.ply"]);
+    assert!(columns.contains("--columns 0"), "{columns}");
+    let line = error(at, &["smoke", "abc", "--seed", "1,1,1:1,1,1", "-o", "a.ply"]);
+    assert!(line.contains("different places"), "{line}");
+    let ribbons = error(at, &["smoke", "abc", "--lift", "0", "-o", "a.ply"]);
+    assert!(ribbons.contains("height"), "{ribbons}");
+    std::fs::write(at.join("case.foam"), "").unwrap();
+    let case = error(at, &["smoke", "case.foam", "-o", "a.ply"]);
+    assert!(case.contains("no OpenFOAM case"), "{case}");
     let rows = error(at, &["smoke", "abc", "--rows", "1", "-o", "a.ply"]);
     assert!(rows.contains("2 rows"), "{rows}");
 }

@@ -173,6 +173,40 @@ fn files_in_all_encodings_of_vtk_are_read() {
     }
 }
 
+/// Files of `scripts/flow_formats.py`, if it was run: (−y + t/10, x, 0.2).
+#[test]
+fn recordings_of_other_programs_in_one_file_are_read() {
+    let Some(folder) = std::env::var_os("SUPPLE_FLOW_FORMATS") else { return };
+    let one = [
+        "mesh.vtkhdf",
+        "image.vtkhdf",
+        "xml.xdmf",
+        "hdf.xdmf",
+        "binary.xdmf",
+        "mixed.xdmf",
+        "flow.0.case",
+    ];
+    let many = ["meshes.vtkhdf", "images.vtkhdf", "series.xdmf"];
+    for (name, times) in
+        one.map(|n| (n, &[0.0][..])).into_iter().chain(many.map(|n| (n, &[0.0, 0.5, 1.25][..])))
+    {
+        let path = Path::new(&folder).join(name);
+        let opened = Recording::open(&[path], &Options::default());
+        let recording = opened.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(recording.times(), times, "{name}");
+        for (k, t) in times.iter().enumerate() {
+            let level = recording.level(k).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(level.velocity.len(), 36, "{name}");
+            for (i, v) in level.velocity.iter().enumerate() {
+                let p = level.grid.point(i);
+                let expected = [0.1 * t - p.y, p.x, 0.2, 1.0].map(|x| x as f32);
+                let off = v.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(off < 1e-6, "{name} at {t}, point {i}: {v:?}, {expected:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn series_know_their_times() {
     let Some(folder) = test_data("flow") else { return };

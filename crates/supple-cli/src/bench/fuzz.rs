@@ -21,7 +21,7 @@ const SCENES: &str = "scenes";
 
 /// What `bench fuzz` tells of one reader, under the names it has in JSON.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct Results<'a> {
     bench: &'static str,
     reader: &'a str,
     seed: u64,
@@ -60,7 +60,7 @@ pub(super) fn run(plan: &Plan<'_>, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mut found = false;
     for attack in &attacks {
         let report = hunt(attack, plan.count, each, shell)?;
-        let told = Told {
+        let told = Results {
             bench: "fuzz",
             reader: attack.0,
             seed: plan.seed,
@@ -121,7 +121,7 @@ fn keep(reader: &str, seed: u64, report: &Report) -> anyhow::Result<Vec<PathBuf>
     report.finds.iter().map(write).collect()
 }
 
-fn tell(told: &Told<'_>, report: &Report, shell: &Shell) -> anyhow::Result<()> {
+fn tell(told: &Results<'_>, report: &Report, shell: &Shell) -> anyhow::Result<()> {
     if shell.options().json {
         return shell.print_json(told);
     }

@@ -60,6 +60,12 @@ pub enum VelocityError {
         /// Its name.
         name: String,
     },
+    /// More names than there are directions.
+    #[error("a velocity has two or three components, {names} were named (--velocity U,V[,W])")]
+    Names {
+        /// How many were named.
+        names: usize,
+    },
     /// An array does not fit its grid.
     #[error(
         "the array '{name}' has {found} numbers where the grid has room for {expected} (the file is damaged; export it again)"
@@ -127,6 +133,7 @@ impl VelocitySource {
                 }
                 Ok(Self::Vector(info.name.clone()))
             }
+            [_, _, _, _, ..] => Err(VelocityError::Names { names: named.len() }),
             _ => {
                 let found = named.iter().map(|n| find(contents, n).map(|i| i.name.clone()));
                 Ok(Self::Components(found.collect::<Result<_, _>>()?))

@@ -94,6 +94,20 @@ pub trait Sampler: Sync {
     fn sample<W: Wide>(&self, wide: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4];
 }
 
+/// The velocity of the fluid and its share between two levels: `both` has velocity and share at the first, then at the
+/// second; `s` goes from 0 to 1.
+#[inline(always)]
+pub(super) fn between(both: &[f32; 8], s: f32) -> [f64; 4] {
+    let mut v = [0.0_f32; 4];
+    for c in 0..4 {
+        v[c] = both[c] + s * (both[c + 4] - both[c]);
+    }
+    let share = v[3];
+    let weight = 1.0 / if share > LEAST_FLUID as f32 { share } else { 1.0 };
+    let of_fluid = |c: usize| f64::from(v[c] * weight);
+    [of_fluid(0), of_fluid(1), of_fluid(2), f64::from(share)]
+}
+
 /// One sample a place, and where each was found.
 pub(super) fn samples<S: Sampler>(
     sampler: &S,

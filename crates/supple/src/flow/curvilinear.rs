@@ -25,7 +25,7 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3};
 
 use super::EARTH_RADIUS;
-use super::advect::{BLOCK, LEAST_FLUID, Row, Sampler, of_one, put_one};
+use super::advect::{BLOCK, LEAST_FLUID, Row, Sampler, between, of_one, put_one};
 use super::bins::{Bins, Box3};
 use super::unstructured::{MeshError, WrongSize};
 use super::wide::Wide;
@@ -421,18 +421,7 @@ impl<'a> LatticeSampler<'a> {
                 both[c] += weight * value[c];
             }
         }
-        let mut v = [0.0_f32; 4];
-        for c in 0..4 {
-            v[c] = both[c] + s * (both[c + 4] - both[c]);
-        }
-        let share = v[3];
-        let weight = 1.0 / if share > LEAST_FLUID as f32 { share } else { 1.0 };
-        [
-            f64::from(v[0] * weight),
-            f64::from(v[1] * weight),
-            f64::from(v[2] * weight),
-            f64::from(share),
-        ]
+        between(&both, s)
     }
 }
 

@@ -5,11 +5,16 @@ use std::path::{Path, PathBuf};
 
 use super::recording::{Options, RecordingError, TimeUnit};
 use crate::dataset::{Array, Centering, Dataset, Grid, Select};
+use crate::io::levels::Levels;
 use crate::io::netcdf::{self, Collection};
-use crate::io::openfoam::{self, Case};
 use crate::io::rows::{self, Rows};
 use crate::io::uri::{self, FetchError, Policy};
-use crate::io::{Malformed, Place, ReadError, amira, gzip, inputs, nrrd, piv, raw, vtk, vtk_xml};
+use crate::io::vtkhdf::VtkHdf;
+use crate::io::xdmf::Xdmf;
+use crate::io::{
+    Malformed, Place, ReadError, amira, ensight, gzip, inputs, nrrd, openfoam, piv, raw, vtk,
+    vtk_xml,
+};
 
 /// The levels of a recording, in order.
 #[derive(Debug)]
@@ -18,14 +23,14 @@ pub(super) enum Source {
     Files { levels: Vec<Vec<PathBuf>>, times: Option<Vec<f64>>, policy: Policy },
     /// NetCDF files that belong together.
     NetCdf(Box<Collection>),
-    /// An OpenFOAM case.
-    Foam(Box<Case>),
+    /// A file or folder that holds all levels, or a document that says where they are.
+    Whole(Box<dyn Levels>),
     /// One lattice, of which an axis is time.
     Stack { path: PathBuf, dataset: Box<Dataset>, order: Vec<usize>, times: Vec<f64> },
 }
 
 /// Formats that hold flow and are not read, with what to do.
-const REFUSED: [(&str, &str, &str); 20] = [
+const REFUSED: [(&str, &str, &str); 15] = [
     ("cgns", "a CGNS file", "open it in ParaView and save it as .vtu or .vtm"),
     ("cas", "a Fluent case", "export it as EnSight or VTK, or save it from ParaView as .vtu"),
     ("dat", "a Fluent or Tecplot file", "open it in ParaView and save it as .vtu"),
@@ -40,16 +45,15 @@ const REFUSED: [(&str, &str, &str); 20] = [
     ("szplt", "a Tecplot file", "open it in ParaView and save it as .vtu"),
     ("grb", "a GRIB file", "convert it to NetCDF, for example with cdo -f nc copy"),
     ("zarr", "a Zarr store", "convert it to NetCDF, for example with xarray's to_netcdf"),
-    ("xdmf", "an XDMF file", "open it in ParaView and save it as .vtu or .pvd"),
-    ("xmf", "an XDMF file", "open it in ParaView and save it as .vtu or .pvd"),
-    ("vtkhdf", "a VTKHDF file", "open it in ParaView and save it as .vtu or .pvd"),
-    ("case", "an EnSight case", "open it in ParaView and save it as .pvd"),
-    ("nek5000", "a Nek5000 series", "open it in ParaView and save it as .pvd"),
-    ("h5", "an HDF5 file", "convert it to NetCDF or VTK"),
+    (
+        "nek5000",
+        "a Nek5000 series",
+        "open it in ParaView and save it as .pvd; docs/flow.md says what reading it would take",
+    ),
 ];
 
 /// Endings that are read.
-const KNOWN: &str = "pvd, series, vti, vtr, vts, vtu, vtp, pvti, pvtr, pvts, pvtu, pvtp, vtm, vtk, nc, am, foam, nrrd, nhdr, vec, txt, toml (beside a raw file)";
+const KNOWN: &str = "pvd, series, vti, vtr, vts, vtu, vtp, pvti, pvtr, pvts, pvtu, pvtp, vtm, vtk, nc, am, foam, nrrd, nhdr, vec, txt, vtkhdf, hdf, xdmf, xmf, case, toml (beside a raw file)";
 
 impl Source {
     /// Finds the levels that names and patterns stand for.
@@ -63,6 +67,11 @@ impl Source {
             return Err(RecordingError::Missing { pattern: "no file was named".to_owned() });
         };
         match (ending(first).as_str(), files.len()) {
+            ("pvd" | "series", 1) if options.time_axis.is_some() => {
+                let what =
+                    "a time axis is one of a file, a series has times (leave it out)".to_owned();
+                return Err(RecordingError::Mixed { what });
+            }
             ("pvd" | "series", 1) => return Self::series(first, policy),
             ("pvd" | "series", _) => {
                 let what = "one series at a time is opened (name one .pvd or .series)".to_owned();
@@ -70,12 +79,12 @@ impl Source {
             }
             _ => {}
         }
-        if openfoam::case_folder(first).is_some() {
+        if let Some(kind) = whole(first) {
             if files.len() > 1 {
-                let what = "one OpenFOAM case at a time is opened (name one)".to_owned();
+                let what = format!("{kind} at a time is opened (name one)");
                 return Err(RecordingError::Mixed { what });
             }
-            return Ok(Self::Foam(Box::new(Case::open(first)?)));
+            return Ok(Self::Whole(open_whole(first, policy)?));
         }
         if matches!(ending(first).as_str(), "nc" | "nc4" | "cdf" | "netcdf") || is_netcdf(first) {
             let collection = Collection::open(&files, &options.velocity)?;
@@ -149,7 +158,7 @@ impl Source {
         match self {
             Self::Files { levels, .. } => levels.len(),
             Self::NetCdf(collection) => collection.len(),
-            Self::Foam(case) => case.times().len(),
+            Self::Whole(levels) => levels.count(),
             Self::Stack { order, .. } => order.len(),
         }
     }
@@ -160,7 +169,7 @@ impl Source {
             Self::Files { times, .. } => times.clone(),
             Self::NetCdf(collection) => collection.times().map(<[f64]>::to_vec),
             Self::Stack { times, .. } => Some(times.clone()),
-            Self::Foam(case) => Some(case.times()),
+            Self::Whole(levels) => levels.times(),
         }
     }
 
@@ -168,9 +177,11 @@ impl Source {
     pub(super) fn time_unit(&self) -> Option<TimeUnit> {
         match self {
             Self::Files { .. } | Self::Stack { .. } => None,
-            Self::Foam(_) => {
-                Some(TimeUnit { name: Some("s".to_owned()), seconds: 1.0, dates: None })
-            }
+            Self::Whole(levels) => levels.in_seconds().then(|| TimeUnit {
+                name: Some("s".to_owned()),
+                seconds: 1.0,
+                dates: None,
+            }),
             Self::NetCdf(collection) => collection.time_units().map(|u| TimeUnit {
                 name: Some(u.text.clone()),
                 seconds: u.seconds,
@@ -184,7 +195,7 @@ impl Source {
         let size = |p: &PathBuf| p.metadata().map_or(0, |m| m.len());
         match self {
             Self::Files { levels, .. } => levels.iter().flatten().map(size).sum(),
-            Self::NetCdf(_) | Self::Stack { .. } | Self::Foam(_) => 0,
+            Self::NetCdf(_) | Self::Stack { .. } | Self::Whole(_) => 0,
         }
     }
 
@@ -198,7 +209,7 @@ impl Source {
                 }
             }
             Self::NetCdf(collection) => collection.reorder(order),
-            Self::Foam(case) => case.reorder(order),
+            Self::Whole(levels) => levels.reorder(order),
             Self::Stack { order: own, times, .. } => {
                 *own = order.iter().map(|&k| own[k]).collect();
                 *times = order.iter().map(|&k| times[k]).collect();
@@ -221,7 +232,7 @@ impl Source {
                 levels.get(level).and_then(|parts| parts.first()).map_or(Path::new(""), |p| p)
             }
             Self::NetCdf(collection) => collection.path(level),
-            Self::Foam(case) => case.path(),
+            Self::Whole(levels) => levels.path(level),
             Self::Stack { path, .. } => path,
         }
     }
@@ -264,7 +275,7 @@ impl Source {
             Self::NetCdf(collection) => {
                 (0..collection.len()).map(|level| collection.path(level).to_owned()).collect()
             }
-            Self::Foam(case) => case.files(),
+            Self::Whole(levels) => levels.files(),
             Self::Stack { path, .. } => vec![path.clone()],
         }
     }
@@ -287,12 +298,33 @@ impl Source {
                 vtk_xml::join(datasets).map_err(malformed)
             }
             Self::NetCdf(collection) => collection.read(level, select),
-            Self::Foam(case) => case.read(level, select),
+            Self::Whole(levels) => levels.read(level, select),
             Self::Stack { dataset, order, times, .. } => {
                 Ok(slice(dataset, order[level], times[level], select))
             }
         }
     }
+}
+
+/// What a name stands for if that holds all its levels, as an error calls one of it.
+fn whole(path: &Path) -> Option<&'static str> {
+    match ending(path).as_str() {
+        _ if openfoam::case_folder(path).is_some() => Some("one OpenFOAM case"),
+        "vtkhdf" | "hdf" | "h5" | "hdf5" => Some("one HDF5 file"),
+        "xdmf" | "xmf" | "xdmf3" => Some("one XDMF document"),
+        "case" | "encas" => Some("one EnSight case"),
+        _ => None,
+    }
+}
+
+/// Opens what holds all its levels.
+fn open_whole(path: &Path, policy: Policy) -> Result<Box<dyn Levels>, ReadError> {
+    Ok(match ending(path).as_str() {
+        _ if openfoam::case_folder(path).is_some() => Box::new(openfoam::Case::open(path)?),
+        "xdmf" | "xmf" | "xdmf3" => Box::new(Xdmf::open(path, policy)?),
+        "case" | "encas" => Box::new(ensight::Case::open(path, policy)?),
+        _ => Box::new(VtkHdf::open(path)?),
+    })
 }
 
 /// Whether a name is that of a recorded flow rather than of a mesh: a pattern, a kind that holds flow, or a legacy
@@ -309,7 +341,8 @@ pub(super) fn is_flow(path: &Path) -> bool {
         return std::fs::read_to_string(path).is_ok_and(|text| raw::is_header(&text));
     }
     KNOWN.split(", ").any(|k| k == kind)
-        || openfoam::case_folder(path).is_some()
+        || whole(path).is_some()
+        || is_nek(&kind)
         || REFUSED.iter().any(|(k, ..)| *k == kind)
         || openfoam::is_part(path)
         || path.is_file() && is_netcdf(path)
@@ -342,7 +375,7 @@ fn slice(whole: &Dataset, layer: usize, time: f64, select: Select<'_>) -> Datase
 /// Whether a file without a telling name starts as NetCDF does.
 fn is_netcdf(path: &Path) -> bool {
     let mut head = [0; 8];
-    ending(path) != "h5"
+    whole(path).is_none()
         && std::fs::File::open(path).and_then(|mut f| f.read_exact(&mut head)).is_ok()
         && netcdf::is_netcdf(&head)
 }
@@ -387,7 +420,17 @@ fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset,
         "toml" => raw::read(&read_bytes(path)?, select, &fetch).map_err(malformed),
         "vec" | "txt" => piv::read(&read_bytes(path)?, select).map_err(malformed),
         "vtk" => vtk::read_dataset(&read_bytes(path)?, select).map_err(malformed),
+        "pvd" | "series" => {
+            let what = "this is a series, where the file of one level should be";
+            Err(malformed(Malformed::new(Place::File, what, "name the files of its levels")))
+        }
+        "foam" | "openfoam" | "" if path.is_dir() || !ending(path).is_empty() => {
+            let what = "there is no OpenFOAM case here";
+            let fix = "one has constant/polyMesh, processor0 or system/controlDict beside it; name its folder";
+            Err(malformed(Malformed::new(Place::File, what, fix)))
+        }
         other => {
+            let other = if is_nek(other) { "nek5000" } else { other };
             if let Some((_, what, fix)) = REFUSED.iter().find(|(e, ..)| *e == other) {
                 let what = format!("this is {what}, which is not read");
                 return Err(malformed(Malformed::new(Place::File, what, *fix)));
@@ -400,6 +443,11 @@ fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset,
             Err(ReadError::UnknownFormat { path: path.to_owned(), known: KNOWN.to_owned() })
         }
     }
+}
+
+/// Whether an ending is that of a level of Nek5000: `f00001`.
+fn is_nek(ending: &str) -> bool {
+    ending.len() == 6 && ending.starts_with('f') && ending[1..].bytes().all(|c| c.is_ascii_digit())
 }
 
 /// Headers that name pieces are no longer than this.

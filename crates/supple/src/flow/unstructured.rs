@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
-use super::advect::{BLOCK, LEAST_FLUID, Row, Sampler, of_one, put_one};
+use super::advect::{BLOCK, Row, Sampler, between, of_one, put_one};
 use super::bins::{Bins, Box3};
 use super::wide::Wide;
 use crate::dataset::Grid;
@@ -519,18 +519,7 @@ impl<'a> MeshSampler<'a> {
                 both[c] += weight * value[c];
             }
         }
-        let mut v = [0.0_f32; 4];
-        for c in 0..4 {
-            v[c] = both[c] + s * (both[c + 4] - both[c]);
-        }
-        let share = v[3];
-        let weight = 1.0 / if share > LEAST_FLUID as f32 { share } else { 1.0 };
-        [
-            f64::from(v[0] * weight),
-            f64::from(v[1] * weight),
-            f64::from(v[2] * weight),
-            f64::from(share),
-        ]
+        between(&both, s)
     }
 }
 
@@ -553,7 +542,7 @@ impl Sampler for MeshSampler<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::advect::samples;
+    use crate::flow::advect::{LEAST_FLUID, samples};
 
     /// A lattice of cells of one kind over a box, a little askew.
     fn lattice(n: u32, kind: CellType) -> Grid {

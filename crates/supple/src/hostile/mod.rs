@@ -36,8 +36,8 @@ use glam::Vec3;
 use crate::Asset;
 use crate::dataset::{Dataset, Select};
 use crate::io::{
-    Malformed, amira, dolfin, gltf, gmsh, gzip, makehuman, medit, netcdf, nrrd, obj, off, openfoam,
-    pc2, piv, ply, raw, stl, tetgen, uri, vtk, vtk_tets, vtk_xml,
+    Malformed, amira, dolfin, ensight, gltf, gmsh, gzip, makehuman, medit, netcdf, nrrd, obj, off,
+    openfoam, pc2, piv, ply, raw, stl, tetgen, uri, vtk, vtk_tets, vtk_xml, vtkhdf, xdmf,
 };
 use crate::mesh::TetMesh;
 use crate::scene::{RigidPath, Scene};
@@ -92,7 +92,7 @@ impl Reader {
 }
 
 /// All readers.
-pub const READERS: [Reader; 25] = [
+pub const READERS: [Reader; 28] = [
     Reader { name: "obj", kind: Kind::Text, samples: samples::obj, read: |b| sound(obj::read, b) },
     Reader { name: "ply", kind: Kind::Text, samples: samples::ply, read: |b| sound(ply::read, b) },
     Reader { name: "stl", kind: Kind::Bytes, samples: samples::stl, read: |b| sound(stl::read, b) },
@@ -183,6 +183,24 @@ pub const READERS: [Reader; 25] = [
         kind: Kind::Bytes,
         samples: samples::pc2,
         read: |b| places(pc2::read(b).map(|frames| frames.concat())),
+    },
+    Reader {
+        name: "vtkhdf",
+        kind: Kind::Bytes,
+        samples: samples::vtkhdf,
+        read: |b| fitting(vtkhdf::read(b.to_vec(), Select::All)),
+    },
+    Reader {
+        name: "xdmf",
+        kind: Kind::Xml,
+        samples: samples::xdmf,
+        read: |b| fitting(xdmf::read(b, Select::All)),
+    },
+    Reader {
+        name: "ensight",
+        kind: Kind::Text,
+        samples: samples::ensight,
+        read: |b| fitting(ensight::read(b)),
     },
     Reader { name: "pvd", kind: Kind::Xml, samples: samples::pvd, read: read_series },
     Reader { name: "gzip", kind: Kind::Bytes, samples: samples::gzip, read: read_gzip },

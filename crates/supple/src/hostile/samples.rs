@@ -261,9 +261,22 @@ pub(super) fn vtk_xml() -> Vec<Vec<u8>> {
         "vtk_xml/appended_lzma_32_big.vts",
         "vtk_xml/ascii_none_32_little.vtu",
         "vtk_xml/binary_lz4_32_little.vtr",
+        "vtk_xml/polyhedra_faces.vtu",
         "vtk_xml/raw_none_64_little.vtu",
         "vtk_xml/raw_zlib_64_little.vti"
     ]
+}
+
+pub(super) fn vtkhdf() -> Vec<Vec<u8>> {
+    seeds!["vtkhdf/image.vtkhdf", "vtkhdf/mesh.vtkhdf"]
+}
+
+pub(super) fn xdmf() -> Vec<Vec<u8>> {
+    seeds!["xdmf/lattice.xmf", "xdmf/series.xdmf"]
+}
+
+pub(super) fn ensight() -> Vec<Vec<u8>> {
+    seeds!["ensight/binary.geo", "ensight/fortran.geo", "ensight/text.geo"]
 }
 
 pub(super) fn vtk_flow() -> Vec<Vec<u8>> {

@@ -37,12 +37,12 @@ impl Dice {
     }
 }
 
-/// The scene of a seed: one to three bodies, each with up to three modifiers.
+/// The scene of a seed: one to three bodies, each with modifiers in up to three stages.
 #[must_use]
 pub fn document(seed: u64) -> String {
     let mut dice = Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let (fps, end) = (dice.word(&["24", "30", "25"]), dice.word(&["0.25", "0.4"]));
-    let mut text = format!("supple = 1\n[time]\nend = {end}\nfps = {fps}\n");
+    let mut text = format!("supple = 2\n[time]\nend = {end}\nfps = {fps}\n");
     let mut flows = 0;
     for body in 0..1 + dice.below(3) {
         let _ = writeln!(text, "[[asset]]\nname = \"b{body}\"");
@@ -77,9 +77,14 @@ fn place(text: &mut String, dice: &mut Dice) {
     let _ = writeln!(text, "placement = {{ translate = {} }}", dice.vector(2.0));
 }
 
-/// A body with modifiers that keep volume.
+/// A body with modifiers that keep volume. The cow takes longer to grow than all that follows: it comes seldom.
 fn ordinary(text: &mut String, dice: &mut Dice) {
-    let zoo = dice.word(&["ball", "torus", "bar", "rigged-bar", "cow"]);
+    let simple = ["ball", "torus", "bar", "box", "capsule", "cylinder", "plane", "comb"];
+    let zoo = match dice.below(64) {
+        0 => "cow",
+        1..24 => "rigged-bar",
+        _ => dice.word(&simple),
+    };
     let _ = writeln!(text, "zoo = \"{zoo}\"\ntriangles = 400");
     place(text, dice);
     match (zoo, dice.below(4)) {
@@ -92,46 +97,91 @@ fn ordinary(text: &mut String, dice: &mut Dice) {
             });
             let _ = writeln!(text, "motion = {{ kind = \"path\", keys = [{}] }}", keys.join(", "));
         }
-        (_, 1) => {
+        // A sheet has no mass.
+        (_, 1) if zoo != "plane" => {
             let velocity = dice.vector(3.0);
             let _ = writeln!(text, "motion = {{ kind = \"rigid\", velocity = {velocity} }}");
         }
         _ => {}
     }
-    for _ in 0..dice.below(4) {
-        modifier(text, dice, zoo);
+    match dice.below(6) {
+        0 => edit(text, dice, "rest", "1"),
+        1 => edit(text, dice, "rest", "\"t\""),
+        _ => {}
+    }
+    if zoo == "rigged-bar" && dice.below(4) == 0 {
+        text.push_str("[[asset.pose]]\nkind = \"skinning\"\n");
+    }
+    in_the_world(text, dice, 4);
+}
+
+/// Fewer than so many modifiers of where the body is.
+fn in_the_world(text: &mut String, dice: &mut Dice, most: usize) {
+    for _ in 0..dice.below(most) {
+        let _ = match dice.below(4) {
+            0 => {
+                let (turn, push) = (dice.vector(60.0), dice.between(-1.0, 1.0));
+                writeln!(
+                    text,
+                    "[[asset.world]]\nkind = \"place\"\nrotate = {turn}\ntranslate = [{push:.3}, \"t\", 0]"
+                )
+            }
+            1 => {
+                let (frequency, damping) = (dice.between(0.5, 6.0), dice.between(0.0, 1.5));
+                writeln!(
+                    text,
+                    "[[asset.world]]\nkind = \"follow\"\nfrequency = {frequency:.3}\ndamping = {damping:.3}"
+                )
+            }
+            2 => {
+                edit(text, dice, "world", "\"t\"");
+                Ok(())
+            }
+            _ => {
+                let (anchor, radius) = (dice.vector(0.8), dice.between(0.2, 0.8));
+                writeln!(
+                    text,
+                    "[[asset.world]]\nkind = \"secondary\"\n[[asset.world.set]]\nanchor = {anchor}\n\
+                     radius = {radius:.3}\nmass = 0.5"
+                )
+            }
+        };
     }
 }
 
-fn modifier(text: &mut String, dice: &mut Dice, zoo: &str) {
-    text.push_str("[[asset.modifier]]\n");
-    let _ = match dice.below(if zoo == "rigged-bar" { 5 } else { 4 }) {
+/// An edit by a field in space, as much as `amount` says.
+fn edit(text: &mut String, dice: &mut Dice, stage: &str, amount: &str) {
+    let on_contact = dice.word(&["report", "stop"]);
+    let _ = writeln!(
+        text,
+        "[[asset.{stage}]]\nkind = \"sculpt\"\namount = {amount}\non_contact = \"{on_contact}\"\n\
+         [[asset.{stage}.op]]"
+    );
+    let _ = match dice.below(4) {
         0 => {
-            let (turn, push) = (dice.vector(60.0), dice.between(-1.0, 1.0));
-            writeln!(text, "kind = \"place\"\nrotate = {turn}\ntranslate = [{push:.3}, \"t\", 0]")
+            let (points, by) = (dice.vector(1.0), dice.vector(0.3));
+            let outer = dice.between(0.4, 1.2);
+            writeln!(
+                text,
+                "kind = \"points\"\npoints = [{points}]\nby = [{by}]\nouter = {outer:.3}"
+            )
         }
         1 => {
-            let (frequency, damping) = (dice.between(0.5, 6.0), dice.between(0.0, 1.5));
-            writeln!(text, "kind = \"follow\"\nfrequency = {frequency:.3}\ndamping = {damping:.3}")
+            let degrees = dice.between(-40.0, 40.0);
+            writeln!(
+                text,
+                "kind = \"twist\"\naxis = [1, 0, 0]\ndegrees = {degrees:.2}\nfrom = -1\nto = 1"
+            )
         }
-        2 => {
+        _ => {
             let (center, by) = (dice.vector(1.0), dice.vector(0.3));
             let inner = dice.between(0.1, 0.4);
             let outer = inner + dice.between(0.3, 1.0);
             writeln!(
                 text,
-                "kind = \"sculpt\"\namount = \"t\"\n[[asset.modifier.op]]\nkind = \"move\"\ncenter = {center}\n\
-                 by = [{by}]\ninner = {inner:.3}\nouter = {outer:.3}"
+                "kind = \"move\"\ncenter = {center}\nby = [{by}]\ninner = {inner:.3}\nouter = {outer:.3}"
             )
         }
-        3 => {
-            let (anchor, radius) = (dice.vector(0.8), dice.between(0.2, 0.8));
-            writeln!(
-                text,
-                "kind = \"secondary\"\n[[asset.modifier.set]]\nanchor = {anchor}\nradius = {radius:.3}\nmass = 0.5"
-            )
-        }
-        _ => writeln!(text, "kind = \"skinning\""),
     };
 }
 
@@ -140,17 +190,18 @@ fn blended(text: &mut String, dice: &mut Dice) {
     let _ = writeln!(text, "zoo = \"morph-bar\"\ntriangles = {triangles}");
     place(text, dice);
     if dice.below(4) == 0 {
-        text.push_str("[[asset.modifier]]\nkind = \"morph\"\nweights = { curl = \"t\" }\n");
-        return;
+        text.push_str("[[asset.pose]]\nkind = \"morph\"\nweights = { curl = \"t\" }\n");
+    } else {
+        let mode = dice.word(&["springs", "rotations"]);
+        let (rate, contact) = (dice.word(&["12", "24", "60"]), dice.below(2) == 0);
+        let _ = writeln!(
+            text,
+            "[[asset.pose]]\nkind = \"blendshape\"\nmode = \"{mode}\"\nrate = {rate}\n\
+             contact = {contact}\nfriction = {:.3}\nmorphs = {{ curl = \"t\" }}",
+            dice.between(0.0, 1.0)
+        );
     }
-    let (mode, rate) = (dice.word(&["springs", "rotations"]), dice.word(&["12", "24", "60"]));
-    let contact = dice.below(2) == 0;
-    let _ = writeln!(
-        text,
-        "[[asset.modifier]]\nkind = \"blendshape\"\nmode = \"{mode}\"\nrate = {rate}\ncontact = {contact}\n\
-         friction = {:.3}\nmorphs = {{ curl = \"t\" }}",
-        dice.between(0.0, 1.0)
-    );
+    in_the_world(text, dice, 3);
 }
 
 fn moved_from_inside(text: &mut String, dice: &mut Dice) {
@@ -164,21 +215,22 @@ fn moved_from_inside(text: &mut String, dice: &mut Dice) {
     let (cycle, keep) = (dice.between(0.2, 2.0), dice.below(2) == 0);
     let _ = writeln!(
         text,
-        "[[asset.modifier]]\nkind = \"procdef\"\ngravity = {gravity}\nkeep_volume = {keep}\ndamping = {:.3}\n\
-         [asset.modifier.tets]\n{solid}nodes = {nodes}\n[asset.modifier.design]\n\
-         rule = {{ axis = [0, 1, 0] }}\n[[asset.modifier.charts]]\nname = \"c\"\nshare = \"t\"\n\
+        "[[asset.world]]\nkind = \"procdef\"\ngravity = {gravity}\nkeep_volume = {keep}\ndamping = {:.3}\n\
+         [asset.world.tets]\n{solid}nodes = {nodes}\n[asset.world.design]\n\
+         rule = {{ axis = [0, 1, 0] }}\n[[asset.world.charts]]\nname = \"c\"\nshare = \"t\"\n\
          primary = [[0, 1], [0.4, {low:.4}]]\nvolume = \"{volume}\"\ncycle = {cycle:.3}\nspeed = {:.3}",
         dice.between(0.0, 20.0),
         dice.between(0.5, 10.0)
     );
     match dice.below(3) {
-        0 => text.push_str("[asset.modifier.water]\nnormal_drag = 1\n"),
+        0 => text.push_str("[asset.world.water]\nnormal_drag = 1\n"),
         1 => text.push_str(
-            "[asset.modifier.ground]\nnormal = [0, 1, 0]\nheight = -0.5\n\
+            "[asset.world.ground]\nnormal = [0, 1, 0]\nheight = -0.5\n\
              friction = { forward = 0.2, backward = 1, sideways = 0.6 }\n",
         ),
         _ => {}
     }
+    in_the_world(text, dice, 3);
 }
 
 fn smoke(text: &mut String, flow: usize, dice: &mut Dice) {
@@ -187,9 +239,12 @@ fn smoke(text: &mut String, flow: usize, dice: &mut Dice) {
     let releases = dice.word(&["24", "30", "60"]);
     let _ = writeln!(
         text,
-        "empty = true\n[[asset.modifier]]\nkind = \"smoke\"\nflow = \"f{flow}\"\nseed = [{from}, {to}]\n\
+        "empty = true\n[[asset.world]]\nkind = \"smoke\"\nflow = \"f{flow}\"\nseed = [{from}, {to}]\n\
          columns = {columns}\nrows = {rows}\nreleases_per_second = {releases}"
     );
+    if dice.below(4) == 0 {
+        edit(text, dice, "world", "\"t\"");
+    }
 }
 
 /// Plays the scene of a seed in every way there is; `scratch` is a folder of its own.

@@ -10,9 +10,11 @@
 
 pub mod amira;
 pub mod dolfin;
+pub mod ensight;
 pub mod gltf;
 pub mod gmsh;
 pub mod gzip;
+pub mod levels;
 pub mod makehuman;
 pub mod mdd;
 pub mod medit;
@@ -34,12 +36,15 @@ pub mod usd;
 pub mod vtk;
 pub mod vtk_tets;
 pub mod vtk_xml;
+pub mod vtkhdf;
 pub mod vtp;
+pub mod xdmf;
 
 pub(crate) mod color;
 mod error;
 mod file;
 mod finish;
+mod hdf5;
 pub mod inputs;
 mod number;
 mod polygon;

@@ -31,6 +31,8 @@ struct Layout {
     decimal_comma: bool,
     length: f64,
     units: Option<String>,
+    /// How many rows the header says there are.
+    rows: Option<usize>,
     said: Vec<String>,
 }
 
@@ -50,6 +52,10 @@ pub fn read(bytes: &[u8], select: Select<'_>) -> Result<Dataset, Malformed> {
     if rows.is_empty() {
         let fix = "tables have rows of x y u v; export the vectors as text";
         return Err(problem(1, "there is no row of numbers", fix));
+    }
+    if let Some(said) = layout.rows.filter(|said| *said > rows.len()) {
+        let what = format!("the header says {said} vectors, {} are there", rows.len());
+        return Err(problem(1, what, "the file was cut off; copy it again"));
     }
     let axes = [0, 1, 2].map(|a| axis_of(rows.iter().map(|r| r.place[a]).collect()));
     let dims = [axes[0].len(), axes[1].len(), axes[2].len()];
@@ -144,8 +150,19 @@ fn tecplot(head: &str, plain: Layout) -> Layout {
         flags: flags.into_iter().collect(),
         length: if millimetres { 1e-3 } else { 1.0 },
         units,
+        rows: zone_of(head),
         ..plain
     }
+}
+
+/// The points of `ZONE I=63, J=63, F=POINT`.
+fn zone_of(head: &str) -> Option<usize> {
+    let zone = head.split_once("ZONE")?.1.lines().next()?;
+    let along = |letter: &str| {
+        let mut words = zone.split([',', ' ', '\t']);
+        words.find_map(|w| w.strip_prefix(letter)?.trim().parse::<usize>().ok())
+    };
+    along("I=")?.checked_mul(along("J=")?)?.checked_mul(along("K=").unwrap_or(1))
 }
 
 fn rows_of(text: &str, layout: &Layout) -> Result<Vec<Row>, Malformed> {
@@ -242,6 +259,9 @@ mod tests {
         for bad in ["", "hello\n", "1 2 3\n", "1 2 3 x\n", "1 2 3 4\n1e999 1 1 1\n"] {
             assert!(!read(bad.as_bytes(), Select::All).unwrap_err().fix.is_empty(), "{bad}");
         }
+        let cut = "VARIABLES=\"X\", \"Y\", \"U\", \"V\" ZONE I=2, J=2, F=POINT\n1,1,0,0\n2,1,0,0\n1,2,0,0\n";
+        let error = read(cut.as_bytes(), Select::All).unwrap_err();
+        assert!(error.what.contains("4 vectors, 3"), "{error:?}");
         let scattered: String = (0..100).map(|k| format!("{k} {} 1 1\n", k * k)).collect();
         assert!(
             read(scattered.as_bytes(), Select::All).unwrap_err().what.contains("lattice"),

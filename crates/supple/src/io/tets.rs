@@ -5,13 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
-use robust::Coord3D;
+use glam::DVec3;
 
 use super::{
     Malformed, Place, ReadError, Warning, WriteError, dolfin, gmsh, gzip, inputs, medit, save,
     tetgen, vtk_tets,
 };
-use crate::mesh::tet::signed_volume;
+use crate::mesh::tet::{EDGES, signed_volume};
 use crate::mesh::{Attributes, TetMesh};
 
 /// A kind of file with tets.
@@ -182,10 +182,8 @@ pub(super) fn finish_tets(
         let what = format!("vertex {bad} is not finite: {}", mesh.positions[bad]);
         return Err(Malformed::new(Place::File, what, "correct it, or export the file again"));
     }
-    let mut flat = leave_out_flat(&mut mesh);
+    let flat = leave_out_flat(&mut mesh);
     let turned = mesh.orient();
-    // Other corners first, other rounding: a sliver may have no volume when it is turned.
-    flat += leave_out_flat(&mut mesh);
     if mesh.tets.is_empty() {
         let (what, fix) = if flat > 0 {
             ("all tets are flat", "give the body thickness, or export the file again")
@@ -223,20 +221,20 @@ pub(super) fn finish_tets(
     Ok(mesh)
 }
 
-/// Leaves out tets whose corners are exactly in one plane; how many there were.
+/// Leaves out tets that are flat as far as rounding can tell; how many there were.
 fn leave_out_flat(mesh: &mut TetMesh) -> usize {
     let before = mesh.tets.len();
     let positions = &mesh.positions;
-    mesh.tets.retain(|tet| {
-        let [a, b, c, d] = tet.map(|v| {
-            let [x, y, z] = positions[v as usize].as_dvec3().to_array();
-            Coord3D { x, y, z }
-        });
-        // A volume of the least numbers would vanish in products; what is that small counts as flat, too.
-        let volume = signed_volume(tet.map(|v| positions[v as usize].as_dvec3()));
-        robust::orient3d(a, b, c, d) != 0.0 && volume != 0.0
-    });
+    mesh.tets.retain(|tet| !is_flat(tet.map(|v| positions[v as usize].as_dvec3())));
     before - mesh.tets.len()
+}
+
+/// Whether a tet could have no volume, or the other sign, with its corners in another order: below 7 ε of the product of
+/// three of its edges the rounding of [`signed_volume`] decides, and its longest edge bounds them all.
+fn is_flat(corners: [DVec3; 4]) -> bool {
+    let length = |[i, j]: [usize; 2]| (corners[i] - corners[j]).length_squared();
+    let longest = EDGES.into_iter().map(length).fold(0.0, f64::max).sqrt();
+    signed_volume(corners).abs() <= 8.0 * f64::EPSILON * longest.powi(3)
 }
 
 /// Leaves out vertices in no tet, with their values; how many there were.

@@ -134,13 +134,17 @@ fn moves(flow: &Flow, [a, b]: &[[f64; 3]; 2], speed: f64, run: &Run<'_>) -> Resu
         [0, 1, 2].map(|c| a[c] + s * (b[c] - a[c]))
     };
     let places: Vec<[f64; 3]> = (0..PLACES).map(place).collect();
-    let [from, _] = flow.span().unwrap_or([0.0; 2]);
-    let velocities = flow.velocities(&places, from, run)?;
     let is_moving = |v: &&[f64; 4]| {
         v[3] > 0.5 && v[..3].iter().map(|c| c * c).sum::<f64>().sqrt() > 0.02 * speed
     };
-    let moving = velocities.iter().filter(is_moving).count();
-    Ok(moving as f64 >= MOVES * f64::from(PLACES))
+    let enough = |t: f64| -> Result<bool, Error> {
+        let velocities = flow.velocities(&places, t, run)?;
+        Ok(velocities.iter().filter(is_moving).count() as f64 >= MOVES * f64::from(PLACES))
+    };
+    let [first, last] = flow.span().unwrap_or([0.0; 2]);
+    // Many records start from rest: then their last level says what moves, unless the record breaks off before.
+    Ok(enough(first)?
+        || enough(last).or_else(|e| if run.is_cancelled() { Err(e) } else { Ok(false) })?)
 }
 
 /// A line across the stream near where it comes in.

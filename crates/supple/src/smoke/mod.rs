@@ -200,11 +200,13 @@ impl Emitter {
     /// [`Error`] says what does not fit.
     pub fn new(params: &Params, flow: &Flow, run: &Run<'_>) -> Result<Self, Error> {
         check(params)?;
-        let seeds = Seeds::new(&params.seeds, &params.parts, params.rows)?;
-        let (columns, rows) = (params.columns, seeds.rows());
+        // Before the seeds are made: they are as many as the rows.
+        let rows = params.rows.saturating_mul(1 + params.parts.len());
+        let columns = params.columns;
         if columns < 2 || columns.saturating_mul(rows) > MOST_VERTICES {
             return Err(Error::Size { columns, rows });
         }
+        let seeds = Seeds::new(&params.seeds, &params.parts, params.rows)?;
         let mut emitter = Self {
             patch: Vec::new(),
             joined: joined(rows, seeds.rows_of_part(), params.nozzle),

@@ -9,7 +9,7 @@ use supple::dataset::{Coordinates, Grid};
 use supple::flow::Flow;
 use supple::flow::analytic::{self, Analytic};
 use supple::flow::recorded;
-use supple::flow::recording::{Recording, TimeUnit};
+use supple::flow::recording::{Recording, RecordingError, TimeUnit};
 use supple::mesh::measure::Bounds;
 use supple::player::{Frame, Player};
 use supple::scene::{Entry, Folder, OpenFlows, Scene, Source, Time};
@@ -18,6 +18,7 @@ use supple::smoke::{SeedKey, SmokeParams, choose, land, walls};
 use supple::{Asset, Run, TriMesh};
 
 use super::{Args, Line};
+use crate::commands::render::check_length;
 use crate::commands::{read, rest_mesh};
 use crate::shell::Shell;
 
@@ -36,6 +37,12 @@ const RIBBON_ROWS: usize = 12;
 
 /// A record in which smoke goes less than this share of the seed line's length is too short to show that it moves.
 const LEAST_WAY: f64 = 0.2;
+
+/// Slower than this share of its fastest, a flow is taken to be at rest.
+const AT_REST: f64 = 0.1;
+
+/// Ribbons higher than this many times the length of their line hide the flow.
+const HIGHEST_LIFT: f64 = 3.0;
 
 /// Columns and rows of a tuft.
 const TUFT: [usize; 2] = [24, 3];
@@ -58,6 +65,8 @@ pub(super) struct Cast {
     frames: u32,
     /// When the first frame is, and from one to the next.
     times: [f64; 2],
+    /// First and last level of a record that is not repeated: beyond them nothing was measured.
+    measured: Option<[f64; 2]>,
     unit: TimeUnit,
     /// What stands in the flow.
     obstacle: Option<TriMesh>,
@@ -98,13 +107,7 @@ impl Cast {
         let opened = open(args, shell)?;
         let Opened { flow, formula, is_flat, on_globe, unit, land, has_walls, files } = opened;
         let start = start_of(args, &flow, shell);
-        let obstacle = match &args.look.obstacle {
-            Some(path) => Some(rest_mesh(path, read(path, shell)?, shell)?),
-            None if has_walls || args.style == Style::Tufts => {
-                Some(walls::mesh(&flow, start, &run)?).filter(|mesh| !mesh.triangles.is_empty())
-            }
-            None => None,
-        };
+        let obstacle = obstacle_of(args, &flow, start, has_walls, shell)?;
         let mut asked = asked(args);
         if asked.is_empty() {
             let ends = match formula {
@@ -117,7 +120,10 @@ impl Cast {
             asked.push(Asked { lines: vec![Line::of(&ends)], color: color_of(args, 0) });
         }
         let line = asked[0].lines[0].points.clone();
-        let mut mean = mean_velocity(&flow, &line, start, &run)?;
+        if let Some(warning) = tower(args, length_of(&line)) {
+            shell.warn("flow", &[warning]);
+        }
+        let mut mean = stream(&flow, &line, start, &run)?;
         if on_globe {
             // Metres down are no measure of degrees.
             mean.z = 0.0;
@@ -127,6 +133,8 @@ impl Cast {
             asked.iter_mut().try_for_each(|asked| spread(asked, mean, &mut chosen))?;
         }
         let (rows, columns) = size_of(args, &mut chosen);
+        anyhow::ensure!(columns > 0, "a surface needs columns, --columns {columns} were asked for");
+        check_line(args, &line)?;
         let dt = match args.dt {
             Some(dt) => dt,
             None if args.style == Style::Tufts => tuft_step(obstacle.as_ref(), &flow, &run)?,
@@ -141,9 +149,11 @@ impl Cast {
         if args.frames.is_none() {
             chosen.push(format!("--frames 0..{frames}"));
         }
+        check_length(args.frames.as_ref().map_or(frames, |f| f.end), args.yes)?;
         let dt = if args.backward { -dt } else { dt };
         let bodies: Vec<SmokeParams> =
             asked.iter().map(|asked| body(args, asked, [rows, columns], up)).collect();
+        let measured = flow.span().filter(|[first, last]| first < last && !args.looped);
         let flow = Arc::new(flow);
         let scene =
             scene_of(&bodies, &files, [start, dt], args.frames.as_ref().map_or(frames, |f| f.end));
@@ -163,6 +173,7 @@ impl Cast {
             is_flat,
             frames,
             times,
+            measured,
             unit,
             obstacle,
             land,
@@ -186,10 +197,9 @@ impl Cast {
         self.times[0] + f64::from(frame) * self.times[1]
     }
 
-    /// That time, to be read: a date, or a number with the decimals that change from frame to frame.
+    /// That time, to be read.
     pub(super) fn when(&self, frame: u32) -> String {
-        let decimals = (1.0 - self.times[1].abs().log10()).ceil().clamp(0.0, 9.0) as usize;
-        self.unit.say(self.time(frame), decimals)
+        read_time(&self.unit, self.time(frame), self.times[1].abs(), self.measured)
     }
 
     /// Land beside the flow, and its shore.
@@ -238,6 +248,24 @@ impl Cast {
     }
 }
 
+/// What stands in the flow: the file that was named, or where the flow has none.
+fn obstacle_of(
+    args: &Args,
+    flow: &Flow,
+    start: f64,
+    has_walls: bool,
+    shell: &Shell,
+) -> anyhow::Result<Option<TriMesh>> {
+    Ok(match &args.look.obstacle {
+        Some(path) => Some(rest_mesh(path, read(path, shell)?, shell)?),
+        None if has_walls || args.style == Style::Tufts => {
+            let run = shell.quiet_run();
+            Some(walls::mesh(flow, start, &run)?).filter(|mesh| !mesh.triangles.is_empty())
+        }
+        None => None,
+    })
+}
+
 /// When smoke begins; a start that the record does not have is told.
 fn start_of(args: &Args, flow: &Flow, shell: &Shell) -> f64 {
     let Some([first, last]) = flow.span() else { return args.start.unwrap_or(0.0) };
@@ -267,8 +295,9 @@ fn open(args: &Args, shell: &Shell) -> anyhow::Result<Opened> {
         args.by.iter().filter(|by| !own.contains(&by.as_str())).cloned().collect();
     let options = args.recorded.options(&scalars, shell);
     let recording = Recording::open(&paths, &options).map_err(|error| {
+        let is_missing = matches!(error, RecordingError::Missing { .. });
         let error = anyhow::Error::from(error);
-        if paths.iter().any(|path| path.exists()) {
+        if !is_missing {
             return error;
         }
         let known = analytic::ALL.map(|known| known.0).join(", ");
@@ -485,6 +514,48 @@ fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
+/// A line without length has no cells, from which steps follow.
+fn check_line(args: &Args, line: &[[f64; 3]]) -> anyhow::Result<()> {
+    anyhow::ensure!(args.lift != Some(0.0), "ribbons need a height: --lift 0 gives them none");
+    if length_of(line) > 0.0 {
+        return Ok(());
+    }
+    Err(supple::smoke::BadSeed::TooShort.into())
+}
+
+/// What is wrong with ribbons that are much higher than their line is long, if they are.
+fn tower(args: &Args, length: f64) -> Option<String> {
+    let height = args.lift.filter(|height| height.abs() > HIGHEST_LIFT * length)?;
+    Some(format!(
+        "ribbons {height} high on a line {} long are a tower: --lift {} gives a picture",
+        rounded(length),
+        rounded(0.2 * length)
+    ))
+}
+
+/// The mean velocity over a line when smoke begins. A flow that starts from rest is taken when it is fastest: else
+/// steps would be as long as the whole record.
+fn stream(flow: &Flow, line: &[[f64; 3]], start: f64, run: &Run<'_>) -> anyhow::Result<DVec3> {
+    const LOOKS: u32 = 4;
+    let at_start = mean_velocity(flow, line, start, run)?;
+    let Some([first, last]) = flow.span() else { return Ok(at_start) };
+    // Other levels cost time to read: they are looked at only if there is a doubt.
+    if at_start.length() * (last - first) >= LEAST_WAY * length_of(line) {
+        return Ok(at_start);
+    }
+    let mut fastest = at_start;
+    for k in 1..=LOOKS {
+        let t = first + (last - first) * f64::from(k) / f64::from(LOOKS);
+        match mean_velocity(flow, line, t, run) {
+            Ok(mean) if mean.length() > fastest.length() => fastest = mean,
+            // A record that breaks off is looked at up to there.
+            Err(error) if run.is_cancelled() => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(if at_start.length() < AT_REST * fastest.length() { fastest } else { at_start })
+}
+
 /// Over a line.
 fn mean_velocity(flow: &Flow, line: &[[f64; 3]], t: f64, run: &Run<'_>) -> anyhow::Result<DVec3> {
     const PLACES: u32 = 16;
@@ -605,4 +676,33 @@ fn go_on(
         last + 1
     )]);
     Pace { dt, frames: steps + 1 }
+}
+
+/// A time to be read: a date, or a number with the decimals that change from frame to frame; beyond the record also which level
+/// stands still.
+fn read_time(unit: &TimeUnit, time: f64, step: f64, measured: Option<[f64; 2]>) -> String {
+    let decimals = (1.0 - step.log10()).ceil().clamp(0.0, 9.0) as usize;
+    let say = |time| unit.say(time, decimals);
+    let recorded = measured.map_or(time, |[first, last]| time.clamp(first, last));
+    // Frames are sums of steps: the last one may end a rounding error later than the record.
+    if (time - recorded).abs() <= 1e-6 * step {
+        return say(time);
+    }
+    format!("{} (flow as recorded at {})", say(time), say(recorded))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_beyond_the_record_name_the_level_that_stands_still() {
+        let unit = TimeUnit::default();
+        let at = |time| read_time(&unit, time, 0.01, Some([0.0, 0.04]));
+        assert_eq!(at(0.02), "t = 0.020");
+        assert_eq!(at(0.04 + 1e-12), "t = 0.040");
+        assert_eq!(at(0.05), "t = 0.050 (flow as recorded at t = 0.040)");
+        assert_eq!(at(-0.01), "t = -0.010 (flow as recorded at t = 0.000)");
+        assert_eq!(read_time(&unit, 0.05, 0.01, None), "t = 0.050");
+    }
 }

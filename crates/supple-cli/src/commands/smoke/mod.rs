@@ -24,11 +24,12 @@ use crate::shell::Shell;
 /// Smoke from a line in a flow: pictures, video or meshes
 ///
 /// Columns of vertices are released from a seed line and carried by the flow; the surface is drawn the thinner
-/// the more it is stretched. The flow is a recording (.pvd, VTK, NetCDF, Amira; files, patterns, lists) or a formula: abc,
+/// the more it is stretched. The flow is a recording (.pvd, VTK, NetCDF, OpenFOAM, XDMF, EnSight, PIV; files, patterns, lists) or a formula: abc,
 /// gyre, hill, wake, swirl, uniform, oscillating, saddle. What is not given is chosen and printed. A picture shows the
 /// last frame; frame i is at --start + i × --dt. Stopped with Ctrl-C, the same command goes on where it was.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Args {
     /// The flow: files of a recording, or the name of a formula
     #[arg(required = true)]
@@ -91,6 +92,9 @@ pub(crate) struct Args {
     /// Take longer to make a PNG of about half the size
     #[arg(long)]
     pub(crate) small: bool,
+    /// Play more than 100,000 frames
+    #[arg(long)]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) recorded: FlowArgs,
     #[command(flatten)]

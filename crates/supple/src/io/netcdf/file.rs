@@ -1,6 +1,5 @@
 //! One NetCDF file that is open: read by position, unpacked and masked.
 
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use netcdf_reader::{
     NcFile, NcOpenOptions, NcSliceInfo, NcSliceInfoElem, NcType, NcVariable, RangeRequestStorage,
 };
 
+use crate::io::hdf5::read_range;
 use crate::io::{Malformed, Place, ReadError, inputs};
 
 /// Deflate makes at most this many bytes of one.
@@ -35,16 +35,6 @@ pub(super) struct Open {
 pub(super) fn malformed(path: &Path, what: impl Into<String>, fix: &str) -> ReadError {
     let source = Malformed::new(Place::File, what, fix);
     ReadError::Malformed { path: path.to_owned(), source }
-}
-
-/// A range of a file, opened for it alone: a series has more files than there are handles, and a file that is mapped
-/// into memory and shrinks meanwhile would end the process.
-fn read_range(path: &Path, offset: u64, length: usize) -> std::io::Result<Vec<u8>> {
-    let mut file = std::fs::File::open(path)?;
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = vec![0; length];
-    file.read_exact(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// A file whose ranges are read when they are needed; its records can be counted instead of believed.

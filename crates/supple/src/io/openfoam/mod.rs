@@ -25,6 +25,7 @@ use fields::Field;
 use lexer::{Foam, of_processor, processors};
 use mesh::PolyMesh;
 
+use super::levels::Levels;
 use super::{Malformed, Place, ReadError, gzip, inputs, vtk_xml};
 use crate::dataset::{Array, ArrayInfo, Centering, Dataset, Grid, Select};
 
@@ -151,60 +152,6 @@ impl Case {
         Ok(Self { path: path.to_owned(), parts, times, contents })
     }
 
-    /// When its levels are.
-    #[must_use]
-    pub fn times(&self) -> Vec<f64> {
-        self.times.iter().map(|(t, _)| *t).collect()
-    }
-
-    /// The case as it was named.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// All files of its meshes and levels.
-    #[must_use]
-    pub fn files(&self) -> Vec<PathBuf> {
-        let mut files = Vec::new();
-        for part in &self.parts {
-            let times = self.times.iter().map(|(_, name)| part.folder.join(name));
-            for folder in times.chain([part.folder.join("constant/polyMesh")]) {
-                let entries = folder.read_dir().into_iter().flatten().flatten();
-                let mut own: Vec<PathBuf> =
-                    entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
-                own.sort();
-                files.extend(own);
-            }
-        }
-        files
-    }
-
-    /// Keeps these levels, in this order.
-    pub fn reorder(&mut self, order: &[usize]) {
-        self.times = order.iter().map(|&k| self.times[k].clone()).collect();
-    }
-
-    /// Reads the selected fields of a level.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`] with what makes no sense, and in which file.
-    pub fn read(&self, level: usize, select: Select<'_>) -> Result<Dataset, ReadError> {
-        let (time, name) = &self.times[level];
-        let read = |part: &Part| self.read_part(part, name, select);
-        let mut parts = self.parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let mut dataset = match parts.len() {
-            1 => parts.remove(0),
-            _ => vtk_xml::join(parts)
-                .map_err(|source| ReadError::Malformed { path: self.path.clone(), source })?,
-        };
-        dataset.time = Some(*time);
-        let unread = |i: &&ArrayInfo| !select.wants(&i.name);
-        dataset.others = self.contents.iter().filter(unread).cloned().collect();
-        Ok(dataset)
-    }
-
     fn read_part(&self, part: &Part, time: &str, select: Select<'_>) -> Result<Dataset, ReadError> {
         let mut dataset = Dataset::on(Arc::clone(&part.grid), Vec::new());
         for info in self.contents.iter().filter(|i| select.wants(&i.name)) {
@@ -219,6 +166,58 @@ impl Case {
             let values = field.at_points(&part.mesh, &part.grid).map_err(malformed)?;
             dataset.arrays.push(Array { info: info.clone(), values });
         }
+        Ok(dataset)
+    }
+}
+
+impl Levels for Case {
+    fn count(&self) -> usize {
+        self.times.len()
+    }
+
+    fn times(&self) -> Option<Vec<f64>> {
+        Some(self.times.iter().map(|(t, _)| *t).collect())
+    }
+
+    fn in_seconds(&self) -> bool {
+        true
+    }
+
+    fn path(&self, _level: usize) -> &Path {
+        &self.path
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for part in &self.parts {
+            let times = self.times.iter().map(|(_, name)| part.folder.join(name));
+            for folder in times.chain([part.folder.join("constant/polyMesh")]) {
+                let entries = folder.read_dir().into_iter().flatten().flatten();
+                let mut own: Vec<PathBuf> =
+                    entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+                own.sort();
+                files.extend(own);
+            }
+        }
+        files
+    }
+
+    fn reorder(&mut self, order: &[usize]) {
+        self.times = order.iter().map(|&k| self.times[k].clone()).collect();
+    }
+
+    fn read(&self, level: usize, select: Select<'_>) -> Result<Dataset, ReadError> {
+        let (time, name) = &self.times[level];
+        let read = |part: &Part| self.read_part(part, name, select);
+        let mut parts = self.parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let mut dataset = match parts.len() {
+            1 => parts.remove(0),
+            _ => vtk_xml::join(parts)
+                .map_err(|source| ReadError::Malformed { path: self.path.clone(), source })?,
+        };
+        dataset.time = Some(*time);
+        let unread = |i: &&ArrayInfo| !select.wants(&i.name);
+        dataset.others = self.contents.iter().filter(unread).cloned().collect();
         Ok(dataset)
     }
 }

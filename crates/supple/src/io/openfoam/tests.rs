@@ -141,7 +141,7 @@ const VALUES: [[f64; 3]; 2] = [[1.0, 0.0, 0.5], [3.0, -1.0, 0.5]];
 
 fn level(folder: &Path) -> Dataset {
     let case = Case::open(folder).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(case.times(), [0.5]);
+    assert_eq!(case.times(), Some(vec![0.5]));
     case.read(0, Select::All).unwrap_or_else(|e| panic!("{e}"))
 }
 

@@ -195,4 +195,9 @@ fn slivers_without_volume_are_left_out() {
     let mut warnings = Vec::new();
     let sound = medit::read(text("1").as_bytes(), &mut warnings).unwrap();
     assert!((0..sound.tets.len()).all(|t| sound.volume_of(t) > 0.0), "{warnings:?}");
+    // Here the sum of the products is below the rounding of each, with one sign in every order of the corners.
+    let needle = "MeshVersionFormatted 1\nDimension 3\nVertices\n4\n4 0 0 0\n90 1 9007199254740993 0\n\
+                  0 0 1 0\n0 0 0 0\nTetrahedra\n1\n1 2 3 4 0\nEnd\n";
+    let refused = medit::read(needle.as_bytes(), &mut Vec::new()).unwrap_err().to_string();
+    assert!(refused.contains("all tets are flat"), "{refused}");
 }

@@ -29,8 +29,9 @@ mod xml;
 
 pub(crate) use appended::rows;
 use piece::Part;
+pub(super) use piece::{GHOSTS, without_ghosts};
 pub use write::{ending, write};
-use xml::{Document, Element};
+pub(super) use xml::{Document, Element};
 
 use super::text::quote;
 use super::{Malformed, Place};

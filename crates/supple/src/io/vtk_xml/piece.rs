@@ -271,7 +271,8 @@ impl Reader<'_> {
             let end = usize_of(end)?;
             for &face in of_cells.get(first..end).ok_or_else(damaged)? {
                 let face = usize_of(face)?;
-                let start = if face == 0 { 0 } else { usize_of(ends[face.min(ends.len()) - 1])? };
+                let before = face.checked_sub(1).map(|f| ends.get(f).ok_or_else(damaged));
+                let start = before.transpose()?.map_or(Ok(0), |end| usize_of(*end))?;
                 let stop = usize_of(*ends.get(face).ok_or_else(damaged)?)?;
                 cells[cell].push(points.get(start..stop).ok_or_else(damaged)?.to_vec());
             }
@@ -296,7 +297,7 @@ impl Reader<'_> {
                 }
                 let name = array.get("Name").filter(|n| !n.is_empty());
                 let name = name.map_or_else(|| format!("array {}", n + 1), str::to_owned);
-                if name == "vtkGhostType" {
+                if name == GHOSTS {
                     ghosts[k] = Some(self.values.read(array, tuples, |x| x as u8)?);
                     continue;
                 }
@@ -316,13 +317,20 @@ impl Reader<'_> {
                 dataset.arrays.push(Array { info, values });
             }
         }
-        let [points, cells] = ghosts;
-        hide(&mut dataset, Centering::Point, points.as_deref(), 2);
-        hide(&mut dataset, Centering::Cell, cells.as_deref(), 8 | 32);
-        if let Some(ghosts) = cells.filter(|g| g.iter().any(|x| x & 1 != 0)) {
-            drop_cells(&mut dataset, &ghosts);
-        }
+        without_ghosts(&mut dataset, ghosts);
         Ok(dataset)
+    }
+}
+
+/// The array that says which points and cells are hidden or doubled.
+pub(in crate::io) const GHOSTS: &str = "vtkGhostType";
+
+/// What is hidden among points and cells becomes NaN, and doubled cells of meshes go.
+pub(in crate::io) fn without_ghosts(dataset: &mut Dataset, [points, cells]: [Option<Vec<u8>>; 2]) {
+    hide(dataset, Centering::Point, points.as_deref(), 2);
+    hide(dataset, Centering::Cell, cells.as_deref(), 8 | 32);
+    if let Some(ghosts) = cells.filter(|g| g.iter().any(|x| x & 1 != 0)) {
+        drop_cells(dataset, &ghosts);
     }
 }
 

@@ -16,43 +16,48 @@ const DEEPEST: usize = 64;
 
 /// An element with what it holds.
 #[derive(Debug, Default)]
-pub(super) struct Element {
-    pub(super) name: String,
+pub(in crate::io) struct Element {
+    pub(in crate::io) name: String,
     attributes: Vec<(String, String)>,
     /// The longest text in it, as a range of the document.
     text: Range<usize>,
-    pub(super) children: Vec<Self>,
+    pub(in crate::io) children: Vec<Self>,
 }
 
 impl Element {
     /// An attribute, without blanks around it.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(in crate::io) fn get(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(n, _)| n == name).map(|(_, v)| v.trim())
     }
 
     /// The first child of a name.
-    pub(super) fn child(&self, name: &str) -> Option<&Self> {
+    pub(in crate::io) fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|c| c.name == name)
     }
 
     /// All children of a name.
-    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
+    pub(in crate::io) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |c| c.name == name)
     }
 }
 
 /// A file: its elements, and its appended bytes.
 #[derive(Debug)]
-pub(super) struct Document<'a> {
+pub(in crate::io) struct Document<'a> {
     text: Cow<'a, str>,
-    pub(super) root: Element,
+    pub(in crate::io) root: Element,
     /// The bytes after the underscore, and whether they are raw.
     pub(super) appended: Option<(&'a [u8], bool)>,
 }
 
 impl<'a> Document<'a> {
-    /// Reads all elements.
+    /// Reads all elements of a file of VTK.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        Self::parse_as(bytes, "VTKFile")
+    }
+
+    /// Reads all elements of a file whose outermost has this name.
+    pub(in crate::io) fn parse_as(bytes: &'a [u8], root: &str) -> Result<Self, Malformed> {
         let (head, after) = match memchr::memmem::find(bytes, b"<AppendedData") {
             None => (bytes, None),
             Some(start) => {
@@ -62,7 +67,7 @@ impl<'a> Document<'a> {
             }
         };
         let text = String::from_utf8_lossy(head);
-        let root = parse(&text)?;
+        let root = parse(&text, root)?;
         let appended = match (after, root.child("AppendedData")) {
             (Some(after), Some(element)) => {
                 let raw = element.get("encoding").is_some_and(|e| e.eq_ignore_ascii_case("raw"));
@@ -83,7 +88,7 @@ impl<'a> Document<'a> {
     }
 
     /// The text in an element.
-    pub(super) fn text(&self, element: &Element) -> &str {
+    pub(in crate::io) fn text(&self, element: &Element) -> &str {
         self.text.get(element.text.clone()).unwrap_or_default()
     }
 }
@@ -93,7 +98,7 @@ fn cut_off(at: usize) -> Malformed {
     Malformed::new(place, "the file ends before its appended data", "copy or write it again")
 }
 
-fn parse(text: &str) -> Result<Element, Malformed> {
+fn parse(text: &str, root: &str) -> Result<Element, Malformed> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
     let mut open: Vec<Element> = vec![Element::default()];
@@ -108,7 +113,7 @@ fn parse(text: &str) -> Result<Element, Malformed> {
             Event::Start(start) => {
                 if open.len() > DEEPEST {
                     let what = format!("elements are nested more than {DEEPEST} deep");
-                    return Err(Malformed::new(place, what, "no VTK file is; write it again"));
+                    return Err(Malformed::new(place, what, "no flow is; write it again"));
                 }
                 open.push(element(&start, &place)?);
             }
@@ -129,7 +134,7 @@ fn parse(text: &str) -> Result<Element, Malformed> {
             }
             Event::DocType(_) => {
                 let what = "the file declares a document type";
-                return Err(Malformed::new(place, what, "VTK files have none; remove it"));
+                return Err(Malformed::new(place, what, "remove it: it says nothing"));
             }
             Event::Eof => break,
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::GeneralRef(_) => {}
@@ -139,10 +144,16 @@ fn parse(text: &str) -> Result<Element, Malformed> {
     while open.len() > 1 {
         close(&mut open);
     }
-    let root = open.pop().and_then(|mut all| all.children.drain(..).find(|c| c.name == "VTKFile"));
-    root.ok_or_else(|| {
-        let fix = "files of VTK start with <VTKFile type=…>";
-        Malformed::new(Place::File, "this is not a VTK XML file", fix)
+    let found = open.pop().and_then(|mut all| all.children.drain(..).find(|c| c.name == root));
+    found.ok_or_else(|| match root {
+        "VTKFile" => {
+            let fix = "files of VTK start with <VTKFile type=…>";
+            Malformed::new(Place::File, "this is not a VTK XML file", fix)
+        }
+        _ => {
+            let what = format!("there is no element <{root}> in the file");
+            Malformed::new(Place::File, what, "it is another kind of file, or was cut off")
+        }
     })
 }
 
