@@ -10,7 +10,8 @@ use std::collections::{HashMap, HashSet};
 
 use bytemuck::Pod;
 
-use super::document::{Accessor, Document, Int};
+use super::document::{Accessor, BufferView, Compressed, Document, Int};
+use super::meshopt::{Filter, Layout, Mode};
 use crate::io::uri::{self, FetchError};
 use crate::io::{Malformed, Place, Warning};
 use crate::mesh::Values;
@@ -35,6 +36,8 @@ pub(super) struct Data<'a> {
     /// Which of those a buffer is, and how many bytes of it; `None` for a buffer that the file names but
     /// does not have.
     buffers: Vec<Option<(usize, usize)>>,
+    /// The bytes of views that are compressed and whose buffer is not there.
+    unpacked: Vec<Option<Vec<u8>>>,
     budget: Cell<u64>,
     /// The accessors that were decoded, and what may still be decoded again.
     decoded: RefCell<HashSet<u64>>,
@@ -63,6 +66,10 @@ impl<'a> Data<'a> {
         let (mut fetched, mut buffers) = (Vec::<Cow<'a, [u8]>>::new(), Vec::new());
         let mut known: HashMap<&str, usize> = HashMap::new();
         for (i, buffer) in document.buffers.iter().enumerate() {
+            if is_fallback(document, i) {
+                buffers.push(None);
+                continue;
+            }
             let uri = buffer.uri.as_deref();
             let again = uri.and_then(|uri| known.get(uri).copied());
             let which = match again {
@@ -86,7 +93,58 @@ impl<'a> Data<'a> {
         let budget = Cell::new(total.saturating_mul(BUDGET_PER_BYTE).saturating_add(BUDGET_BASE));
         let again = total.saturating_mul(AGAIN_PER_BYTE).saturating_add(BUDGET_BASE);
         let (decoded, again) = (RefCell::default(), Cell::new(again));
-        Ok(Self { document, fetched, buffers, budget, decoded, again })
+        let unpacked = Vec::new();
+        let mut data = Self { document, fetched, buffers, unpacked, budget, decoded, again };
+        data.unpacked = data.unpack()?;
+        Ok(data)
+    }
+
+    /// Decompresses the views whose buffer is not there.
+    fn unpack(&self) -> Result<Vec<Option<Vec<u8>>>, Malformed> {
+        let views = self.document.buffer_views.iter().enumerate();
+        let one = |(i, view): (usize, &BufferView)| {
+            let Some((packed, name)) = view.extensions.one() else { return Ok(None) };
+            if matches!(self.buffers.get(view.buffer.index()), Some(Some(_))) {
+                return Ok(None);
+            }
+            self.unpack_view(packed, &format!("bufferViews[{i}].extensions.{name}")).map(Some)
+        };
+        views.map(one).collect()
+    }
+
+    fn unpack_view(&self, packed: &Compressed, place: &str) -> Result<Vec<u8>, Malformed> {
+        let wrong = |what: String| Malformed::new(Place::Json(place.to_owned()), what, AGAIN);
+        let mode = Mode::from_name(&packed.mode);
+        let mode = mode.ok_or_else(|| wrong(format!("unknown mode '{}'", packed.mode)))?;
+        let filter = Filter::from_name(packed.filter.as_deref());
+        let filter = filter.ok_or_else(|| wrong(format!("unknown filter {:?}", packed.filter)))?;
+        let (count, stride) = (packed.count.index(), packed.byte_stride.index());
+        let layout = Layout { mode, filter, count, stride };
+        layout.check().map_err(wrong)?;
+        self.charge(count, stride, || place.to_owned())?;
+        let range = (packed.byte_offset.0, packed.byte_length.0);
+        let stream = self.bytes(packed.buffer, range, |field| format!("{place}.{field}"))?;
+        layout.decode(stream).map_err(wrong)
+    }
+
+    /// A part of a buffer.
+    fn bytes(
+        &self,
+        id: Int,
+        (start, len): (u64, u64),
+        at: impl Fn(&str) -> String,
+    ) -> Result<&[u8], Malformed> {
+        let wrong = |field: &str, what: String| Malformed::new(Place::Json(at(field)), what, AGAIN);
+        let buffer = self.buffers.get(id.index());
+        let buffer =
+            buffer.ok_or_else(|| wrong("buffer", format!("there is no buffer {}", id.0)))?;
+        let (which, length) = buffer
+            .ok_or_else(|| wrong("buffer", format!("buffer {} has no data in the file", id.0)))?;
+        let buffer = &self.fetched[which][..length];
+        slice(buffer, start, len).ok_or_else(|| {
+            let what = format!("bytes {start} to {start}+{len} of a buffer of {}", buffer.len());
+            wrong("byteLength", what)
+        })
     }
 
     /// How many elements an accessor has.
@@ -140,21 +198,14 @@ impl<'a> Data<'a> {
     pub(super) fn view(&self, view: Int, place: &str) -> Result<(&[u8], Option<usize>), Malformed> {
         let found = self.document.buffer_views.get(view.index());
         let found = found.ok_or_else(|| missing(place, "buffer view", view))?;
-        let at = |field: &str| Place::Json(format!("bufferViews[{}].{field}", view.0));
-        let buffer = self.buffers.get(found.buffer.index()).ok_or_else(|| {
-            Malformed::new(at("buffer"), format!("there is no buffer {}", found.buffer.0), AGAIN)
-        })?;
-        let Some((which, length)) = *buffer else {
-            let what = format!("buffer {} has no data in the file", found.buffer.0);
-            return Err(Malformed::new(at("buffer"), what, AGAIN));
-        };
-        let buffer = &self.fetched[which][..length];
-        let (start, len) = (found.byte_offset.0, found.byte_length.0);
-        let bytes = slice(buffer, start, len).ok_or_else(|| {
-            let what = format!("bytes {start} to {start}+{len} of a buffer of {}", buffer.len());
-            Malformed::new(at("byteLength"), what, AGAIN)
-        })?;
-        Ok((bytes, found.byte_stride.map(Int::index)))
+        let stride = found.byte_stride.map(Int::index);
+        if let Some(Some(bytes)) = self.unpacked.get(view.index()) {
+            return Ok((bytes, stride));
+        }
+        let range = (found.byte_offset.0, found.byte_length.0);
+        let bytes =
+            self.bytes(found.buffer, range, |field| format!("bufferViews[{}].{field}", view.0))?;
+        Ok((bytes, stride))
     }
 
     fn accessor(&self, accessor: Int, place: &str) -> Result<&Accessor, Malformed> {
@@ -356,6 +407,15 @@ fn load_buffer<'a>(
         }
         None => bin.filter(|_| index == 0).map(Cow::Borrowed),
     })
+}
+
+/// Whether a buffer is for readers that cannot decompress: it says so, or has no bytes and compressed views alone.
+fn is_fallback(document: &Document<'_>, index: usize) -> bool {
+    let buffer = &document.buffers[index];
+    let is_marked = buffer.extensions.one().is_some_and(|(mark, _)| mark.fallback);
+    let mut views = document.buffer_views.iter().filter(|v| v.buffer.index() == index).peekable();
+    let is_empty = buffer.uri.is_none() && index > 0;
+    is_marked || (is_empty && views.peek().is_some() && views.all(|v| v.extensions.one().is_some()))
 }
 
 /// How many bytes a buffer says it has, if they are there.

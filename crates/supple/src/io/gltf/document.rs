@@ -61,6 +61,39 @@ pub(super) struct Buffer<'a> {
     pub(super) byte_length: Int,
     #[serde(borrow)]
     pub(super) uri: Option<Cow<'a, str>>,
+    #[serde(default)]
+    pub(super) extensions: Either<Fallback>,
+}
+
+/// An extension under the name it has from its vendor, or from Khronos.
+#[derive(Debug, Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+pub(super) struct Either<T> {
+    #[serde(rename = "EXT_meshopt_compression")]
+    ext: Option<T>,
+    #[serde(rename = "KHR_meshopt_compression")]
+    khr: Option<T>,
+}
+
+impl<T> Default for Either<T> {
+    fn default() -> Self {
+        Self { ext: None, khr: None }
+    }
+}
+
+impl<T> Either<T> {
+    /// What there is, and its name.
+    pub(super) fn one(&self) -> Option<(&T, &'static str)> {
+        let khr = self.khr.as_ref().map(|it| (it, "KHR_meshopt_compression"));
+        khr.or_else(|| self.ext.as_ref().map(|it| (it, "EXT_meshopt_compression")))
+    }
+}
+
+/// Whether a buffer is for readers that cannot decompress.
+#[derive(Debug, Deserialize)]
+pub(super) struct Fallback {
+    #[serde(default)]
+    pub(super) fallback: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,6 +104,22 @@ pub(super) struct BufferView {
     pub(super) byte_offset: Int,
     pub(super) byte_length: Int,
     pub(super) byte_stride: Option<Int>,
+    #[serde(default)]
+    pub(super) extensions: Either<Compressed>,
+}
+
+/// Where the bytes of a view are in fewer bytes.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Compressed {
+    pub(super) buffer: Int,
+    #[serde(default)]
+    pub(super) byte_offset: Int,
+    pub(super) byte_length: Int,
+    pub(super) byte_stride: Int,
+    pub(super) count: Int,
+    pub(super) mode: String,
+    pub(super) filter: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,7 +2,8 @@
 //!
 //! Reading gives everything an [`Asset`](crate::Asset) can hold: meshes with all their attributes,
 //! skin weights in any number of sets, morph targets, the node hierarchy, skins, animations, cameras,
-//! materials and base colour pictures. What cannot be kept is told in a warning.
+//! materials and base colour pictures. Views may be compressed as `EXT_meshopt_compression` and
+//! `KHR_meshopt_compression` have it. What cannot be kept is told in a warning.
 //!
 //! | in the file | in Supple |
 //! |---|---|
@@ -21,6 +22,7 @@ mod container;
 mod document;
 mod material;
 mod mesh;
+mod meshopt;
 mod read;
 mod scene;
 mod takes;

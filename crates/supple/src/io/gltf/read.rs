@@ -11,7 +11,8 @@ use crate::rig::Node;
 use crate::rig::asset::{Asset, UvOrigin};
 
 /// Extensions a file may require. Quantisation only adds component types, which are all read.
-const SUPPORTED: &[&str] = &["KHR_mesh_quantization"];
+const SUPPORTED: &[&str] =
+    &["KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 /// Reads a text or binary glTF file; `fetch` reads what its URIs name (see
 /// [`uri::fetcher`](crate::io::uri::fetcher)).

@@ -21,7 +21,6 @@
 //! memory at a time. Skin and morph targets of the body are not written: they are baked.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use glam::Vec3;
@@ -32,8 +31,7 @@ use super::write::{Pictures, check_mesh, header, invalid, named, push_times};
 use super::write_mesh;
 use crate::io::Take;
 use crate::mesh::attribute::{NORMAL, TANGENT};
-use crate::mesh::normals::vertex_normals;
-use crate::mesh::tangents::Tangents;
+use crate::mesh::surface_frames::SurfaceFrames;
 use crate::mesh::{TriMesh, Values};
 use crate::rig::asset::UvOrigin;
 use crate::run::Run;
@@ -229,8 +227,7 @@ struct Body {
     mesh: TriMesh,
     /// The vertex of the take that each vertex is.
     sources: Vec<u32>,
-    shading: Shading,
-    tangents: Option<Tangents>,
+    frames: SurfaceFrames,
 }
 
 impl Body {
@@ -251,26 +248,18 @@ impl Body {
         if take.asset.uv_origin != UvOrigin::Top {
             mesh.flip_uvs();
         }
-        let shading = Shading::of(&mesh, &sources);
-        let tangents = match mesh.attributes.get(TANGENT) {
-            Some(Values::Vec4(given)) => {
-                let triangles = &mesh.triangles;
-                Some(Tangents::new(&mesh.positions, triangles, triangles, given.clone()))
-            }
-            _ => None,
-        };
+        let frames = SurfaceFrames::of_copies(&mesh, &sources);
         let first = positions(take, 0)?;
         mesh.positions = sources.iter().map(|&v| first[v as usize]).collect();
-        let mut normals = shading.normals(&mesh.positions);
+        let mut normals = frames.normals(&mesh.positions, &Run::default());
         for normal in normals.iter_mut().filter(|n| **n == Vec3::ZERO) {
             *normal = Vec3::Z;
         }
-        if let Some(tangents) = &tangents {
-            let moved = tangents.moved(&mesh.positions, Some(&normals));
+        if let Some(moved) = frames.tangents(&mesh.positions, &normals) {
             mesh.attributes.set(TANGENT, Values::Vec4(moved));
         }
         mesh.attributes.set(NORMAL, Values::Vec3(normals));
-        Ok(Self { mesh, sources, shading, tangents })
+        Ok(Self { mesh, sources, frames })
     }
 
     /// Where the vertices are when they are displaced.
@@ -282,8 +271,8 @@ impl Body {
     /// How the tangents change when the vertices are displaced.
     fn tangent_changes(&self, displacements: &[Vec3]) -> Vec<Vec3> {
         let positions = self.moved(displacements);
-        let normals = self.shading.normals(&positions);
-        let tangents = self.tangents.as_ref().map(|t| t.moved(&positions, Some(&normals)));
+        let normals = self.frames.normals(&positions, &Run::default());
+        let tangents = self.frames.tangents(&positions, &normals);
         match (tangents, self.mesh.attributes.get(TANGENT)) {
             (Some(now), Some(Values::Vec4(first))) => {
                 now.iter().zip(first).map(|(now, first)| (now - first).truncate()).collect()
@@ -294,54 +283,12 @@ impl Body {
 
     /// How the normals change when the vertices are displaced.
     fn normal_changes(&self, displacements: &[Vec3]) -> Vec<Vec3> {
-        let mut normals = self.shading.normals(&self.moved(displacements));
+        let mut normals = self.frames.normals(&self.moved(displacements), &Run::default());
         let rest = self.mesh.attributes.normals().unwrap_or_default();
         for (normal, rest) in normals.iter_mut().zip(rest) {
             let vanished = *normal == Vec3::ZERO;
             *normal = if vanished { Vec3::ZERO } else { *normal - *rest };
         }
         normals
-    }
-}
-
-/// Which vertices share a normal.
-struct Shading {
-    /// The group of each vertex.
-    group_of: Vec<u32>,
-    /// A vertex of each group.
-    members: Vec<u32>,
-    /// The triangles, by groups.
-    triangles: Vec<[u32; 3]>,
-}
-
-impl Shading {
-    /// Vertices with one place and one normal at rest share it; without normals, the copies of one
-    /// vertex do.
-    fn of(mesh: &TriMesh, sources: &[u32]) -> Self {
-        let normals = mesh.attributes.normals();
-        let mut groups: HashMap<[u32; 6], u32> = HashMap::new();
-        let mut members = Vec::new();
-        let group_of: Vec<u32> = (0..mesh.positions.len())
-            .map(|v| {
-                let mut key = [sources[v], 0, 0, 0, 0, 0];
-                if let Some(normals) = normals {
-                    let (p, n) = (mesh.positions[v], normals[v]);
-                    key = [p.x, p.y, p.z, n.x, n.y, n.z].map(f32::to_bits);
-                }
-                *groups.entry(key).or_insert_with(|| {
-                    members.push(v as u32);
-                    members.len() as u32 - 1
-                })
-            })
-            .collect();
-        let by_group = |t: &[u32; 3]| t.map(|v| group_of[v as usize]);
-        let triangles = mesh.triangles.iter().map(by_group).collect();
-        Self { group_of, members, triangles }
-    }
-
-    fn normals(&self, positions: &[Vec3]) -> Vec<Vec3> {
-        let places: Vec<Vec3> = self.members.iter().map(|&v| positions[v as usize]).collect();
-        let normals = vertex_normals(&places, &self.triangles, &Run::default());
-        self.group_of.iter().map(|&g| normals[g as usize]).collect()
     }
 }
