@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::quality::Quality;
+
 /// Why no picture can be made on this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -28,7 +30,8 @@ pub(crate) struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: wgpu::AdapterInfo,
-    /// Samples a pixel: 4, or 1 where the driver cannot be trusted with more.
+    pub(crate) quality: Quality,
+    /// Samples a pixel: those of the quality, or 1 where the driver cannot be trusted with more.
     pub(crate) samples: u32,
     /// What the device complained about since it was last asked.
     complaints: Arc<Mutex<Vec<String>>>,
@@ -36,7 +39,7 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     /// Opens the best adapter; the environment variables of wgpu (`WGPU_BACKEND`) narrow the choice.
-    pub(crate) fn open() -> Result<Self, OpenError> {
+    pub(crate) fn open(quality: Quality) -> Result<Self, OpenError> {
         let adapter = best_adapter()?;
         let info = adapter.get_info();
         let wish = wgpu::DeviceDescriptor {
@@ -51,9 +54,19 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new(move |error| {
             heard.lock().unwrap_or_else(PoisonError::into_inner).push(error.to_string());
         }));
+        Ok(Self { complaints, ..Self::on(device, queue, info, quality) })
+    }
+
+    /// A device that somebody else opened, and listens to.
+    pub(crate) fn on(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        info: wgpu::AdapterInfo,
+        quality: Quality,
+    ) -> Self {
         // Mesa's OpenGL gives a black picture with four samples, and no error.
-        let samples = if info.backend == wgpu::Backend::Gl { 1 } else { 4 };
-        Ok(Self { device, queue, info, samples, complaints })
+        let samples = if info.backend == wgpu::Backend::Gl { 1 } else { quality.samples };
+        Self { device, queue, info, quality, samples, complaints: Arc::default() }
     }
 
     /// What the device complained about since the last call.
@@ -261,6 +274,28 @@ impl Depth {
 pub(crate) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 impl Gpu {
+    /// A pipeline that works pixel by pixel over a whole picture: a fragment shader after `cover`.
+    pub(crate) fn screen_pipeline(
+        &self,
+        [label, fragment]: [&str; 2],
+        shader: &str,
+        layouts: &[&wgpu::BindGroupLayout],
+        target: Option<wgpu::ColorTargetState>,
+    ) -> wgpu::RenderPipeline {
+        self.pipeline(&Recipe {
+            label,
+            shader: &self.shader(label, shader),
+            layouts,
+            vertex: "cover",
+            fragment: Some(fragment),
+            buffers: &[],
+            targets: &[target],
+            depth: None,
+            samples: 1,
+            cull: None,
+        })
+    }
+
     pub(crate) fn pipeline(&self, recipe: &Recipe<'_>) -> wgpu::RenderPipeline {
         let layouts: Vec<_> = recipe.layouts.iter().map(|&l| Some(l)).collect();
         let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

@@ -8,7 +8,7 @@ use supple::asset::Alpha;
 
 use crate::colormap;
 use crate::device::{Gpu, SAMPLED, SAMPLER, uniform};
-use crate::geometry::{self, Geometry, Vertex};
+use crate::geometry::{Geometry, Vertex};
 use crate::picture::Image;
 use crate::texture::Texture;
 use crate::view::{Body, MAX_CONTOURS, Paint};
@@ -148,7 +148,7 @@ pub(crate) struct DrawList {
 
 impl DrawList {
     /// Adds a body, a draw for each of its groups.
-    pub(crate) fn add_body(&mut self, body: &Body<'_>, geometry: Geometry) {
+    pub(crate) fn add_body(&mut self, body: &Body<'_>, geometry: &Geometry) {
         let runs: Vec<(Range<u32>, Option<u32>)> = if body.mesh.groups.is_empty() {
             vec![(0..geometry.indices.len() as u32, None)]
         } else {
@@ -156,14 +156,14 @@ impl DrawList {
         };
         let start = (self.vertices.len(), self.indices.len());
         let painted_alpha = geometry.vertices.iter().any(|v| v.color[3] < 255);
-        self.vertices.extend(geometry.vertices);
-        self.indices.extend(geometry.indices);
+        self.vertices.extend_from_slice(&geometry.vertices);
+        self.indices.extend_from_slice(&geometry.indices);
         let paint_of = |material: Option<u32>| {
             material.and_then(|m| body.paints.get(m as usize)).unwrap_or(&body.paint)
         };
         let kind_of = |material| kind_of(body, paint_of(material), painted_alpha);
         let solid = runs.iter().all(|(_, m)| matches!(kind_of(*m), Kind::Plain | Kind::Rich));
-        let closed = solid && geometry::is_closed(body);
+        let closed = solid && geometry.is_closed(body);
         for (triangles, material) in runs {
             let (paint, kind) = (paint_of(material), kind_of(material));
             let features = Features {

@@ -10,6 +10,7 @@ use glam::{Mat4, UVec4, Vec2, Vec3, Vec4};
 use supple::mesh::measure::Bounds;
 
 use crate::camera::Projection;
+use crate::quality::Quality;
 use crate::view::{Backdrop, View, aspect};
 
 /// Tangent of the key light's angular radius: a softbox, not the sun.
@@ -24,9 +25,6 @@ const OBSCURANCE_REL_RADIUS: f32 = 0.2;
 /// Strength of ambient obscurance.
 const OBSCURANCE: f32 = 2.6;
 
-/// Taps of obscurance, of the search for what blocks the key light, and of the filter of shadows.
-const TAPS: [u32; 3] = [12, 14, 20];
-
 /// Share of the floor's light that is key light.
 const FLOOR_KEY_SHARE: f32 = 0.5;
 
@@ -37,9 +35,6 @@ const DARK: [Vec4; 2] =
 
 /// How far the floor reaches, as a multiple of the scene's radius.
 pub(crate) const FLOOR_REL_RADIUS: f32 = 6.0;
-
-/// Texels along an edge of the shadow map.
-pub(crate) const SHADOW_TEXELS: u32 = 2048;
 
 /// The layout of `frame.wgsl`.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -182,8 +177,10 @@ impl Frame {
         view: &View<'_>,
         extent: &Extent,
         points: impl Iterator<Item = Vec3>,
-        samples: u32,
+        (quality, samples): (&Quality, u32),
     ) -> Self {
+        let texels = quality.shadow_texels as f32;
+        let [obscurance, search, filter] = quality.taps;
         let camera = &view.camera;
         let view_from_world = camera.view_from_world();
         let (clip_from_view, unproject, depth_terms) = projection(view, extent, &view_from_world);
@@ -191,7 +188,7 @@ impl Frame {
         let up = up_of(view);
         let towards = |r: f32, u: f32, b: f32| (r * right + u * up - b * away).normalize_or_zero();
         let key = key_light(view);
-        let (shadow_from_world, texel, depth) = shadow_box(key, up, points, extent);
+        let (shadow_from_world, texel, depth) = shadow_box([key, up], points, extent, texels);
         let [w, h] = view.size.map(|s| s as f32);
         let perspective = matches!(camera.projection, Projection::Perspective { .. });
         let penumbra = PENUMBRA_REL_RADIUS * extent.radius;
@@ -212,7 +209,7 @@ impl Frame {
             up: up.extend(0.0),
             unproject,
             size: Vec4::new(w, h, 1.0 / w, 1.0 / h),
-            shadow: Vec4::new(texel, depth, SHADOW_TEXELS as f32, penumbra),
+            shadow: Vec4::new(texel, depth, texels, penumbra),
             occlusion: Vec4::new(
                 OBSCURANCE_REL_RADIUS * extent.radius,
                 OBSCURANCE,
@@ -228,7 +225,7 @@ impl Frame {
                 depth_terms[1],
                 (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
             ),
-            taps: UVec4::new(TAPS[0], TAPS[1], TAPS[2], samples),
+            taps: UVec4::new(obscurance, search, filter, samples),
             counts: UVec4::new(3, 16, 2, 0),
         }
     }
@@ -260,10 +257,10 @@ fn projection(view: &View<'_>, extent: &Extent, view_from_world: &Mat4) -> (Mat4
 /// The smallest box along the key light around the points: from the scene to the shadow map, with
 /// the world size of a texel and the world depth of the map.
 fn shadow_box(
-    key: Vec3,
-    up: Vec3,
+    [key, up]: [Vec3; 2],
     points: impl Iterator<Item = Vec3>,
     extent: &Extent,
+    texels: f32,
 ) -> (Mat4, f32, f32) {
     let light_from_world =
         glam::camera::rh::view::look_to_mat4(extent.center, -key, steady_up(key, up));
@@ -275,7 +272,7 @@ fn shadow_box(
     if !lo.is_finite() || !hi.is_finite() {
         (lo, hi) = (Vec3::splat(-extent.radius), Vec3::splat(extent.radius));
     }
-    let margin = 4.0 / SHADOW_TEXELS as f32;
+    let margin = 4.0 / texels;
     let width = (hi - lo).truncate().max_element().max(1e-3 * extent.radius) * (1.0 + 2.0 * margin);
     let depth = (hi.z - lo.z).max(1e-3 * extent.radius) * 1.04;
     let middle = 0.5 * (lo + hi);
@@ -283,7 +280,7 @@ fn shadow_box(
     let map_from_light = Mat4::from_translation(Vec3::new(0.5, 0.5, 0.5))
         * Mat4::from_scale(Vec3::new(1.0 / width, -1.0 / width, -1.0 / depth))
         * Mat4::from_translation(-middle);
-    (map_from_light * light_from_world, width / SHADOW_TEXELS as f32, depth)
+    (map_from_light * light_from_world, width / texels, depth)
 }
 
 fn steady_up(key: Vec3, up: Vec3) -> Vec3 {
@@ -304,7 +301,7 @@ mod tests {
         };
         let view = View::through(camera, SIZE);
         let extent = Extent::of(&view, std::iter::once(Vec3::ZERO));
-        Frame::new(&view, &extent, std::iter::once(Vec3::ZERO), 4)
+        Frame::new(&view, &extent, std::iter::once(Vec3::ZERO), (&Quality::STILL, 4))
     }
 
     const SIZE: [u32; 2] = [200, 100];

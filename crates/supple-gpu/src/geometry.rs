@@ -5,6 +5,8 @@
 //! vertices a triangle.
 
 use std::cmp::Ordering;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::OnceLock;
 
 use glam::{Mat3, Vec2, Vec3};
 use supple::Run;
@@ -31,6 +33,34 @@ pub(crate) struct Vertex {
 pub(crate) struct Geometry {
     pub(crate) vertices: Vec<Vertex>,
     pub(crate) indices: Vec<[u32; 3]>,
+    /// Whether it has no border and faces outwards, once somebody asked.
+    closed: OnceLock<bool>,
+}
+
+/// A number that says what the geometry of a body is made of.
+pub(crate) fn key(body: &Body<'_>) -> u64 {
+    let (mesh, mut hash) = (body.mesh, DefaultHasher::new());
+    let mut floats = |name: &str, values: &[f32]| {
+        hash.write(name.as_bytes());
+        hash.write(bytemuck::cast_slice(values));
+    };
+    floats("at", bytemuck::cast_slice(body.frame_positions()));
+    floats("place", &body.transform.to_cols_array());
+    floats("normals", body.normals.map_or(&[][..], bytemuck::cast_slice));
+    floats("field", body.field.as_ref().map_or(&[][..], |f| f.values));
+    mesh.attributes.iter().for_each(|a| floats(&a.name, a.values.as_floats()));
+    mesh.corners.iter().for_each(|c| floats(&c.name, c.values.as_floats()));
+    mesh.corners.iter().for_each(|c| hash.write(bytemuck::cast_slice(&c.triangles)));
+    hash.write(bytemuck::cast_slice(&mesh.triangles));
+    let shading = match body.shading {
+        Shading::Auto => [0, 0],
+        Shading::Flat => [1, 0],
+        Shading::Smooth => [2, 0],
+        Shading::Crease(angle) => [3, angle.to_bits()],
+    };
+    let switches = [body.wireframe.is_some(), body.paint.smoke, body.positions.is_some()];
+    (shading, switches).hash(&mut hash);
+    hash.finish()
 }
 
 /// The largest coordinate that can be drawn: the square of a distance must be a number.
@@ -131,6 +161,11 @@ impl Geometry {
             geometry.indices.iter_mut().for_each(|t| t.swap(1, 2));
         }
         geometry
+    }
+
+    /// True for a body without a border whose triangles, as it stands, face outwards.
+    pub(crate) fn is_closed(&self, body: &Body<'_>) -> bool {
+        *self.closed.get_or_init(|| is_closed(body))
     }
 }
 
@@ -306,7 +341,7 @@ impl Normals {
 }
 
 /// True for a body without a border whose triangles, as it stands, face outwards.
-pub(crate) fn is_closed(body: &Body<'_>) -> bool {
+fn is_closed(body: &Body<'_>) -> bool {
     let triangles = &body.mesh.triangles;
     let enclosed = || volume(body.frame_positions(), triangles, &Run::default());
     has_no_border(triangles) && enclosed() * f64::from(body.transform.determinant()) > 0.0

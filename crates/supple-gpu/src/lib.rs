@@ -23,6 +23,7 @@ pub mod colormap;
 pub mod compare;
 mod device;
 mod draws;
+mod edges;
 pub mod encode;
 mod frame;
 mod geometry;
@@ -31,6 +32,7 @@ mod legend;
 mod occlusion;
 pub mod overlay;
 pub mod picture;
+mod quality;
 mod renderer;
 mod shade;
 mod shadow;
@@ -46,8 +48,11 @@ pub use bodies::bodies_of;
 pub use device::OpenError;
 pub use geometry::{FARTHEST, Unfit};
 pub use picture::Image;
+pub use quality::Quality;
 pub use renderer::{MAX_PIXELS, RenderError, Renderer};
 pub use view::View;
+/// For those who have a device already: [`Renderer::on`].
+pub use wgpu;
 
 #[cfg(test)]
 mod shaders {
@@ -55,7 +60,7 @@ mod shaders {
     use crate::draws::Features;
 
     /// Every shader with its name.
-    const ALL: [(&str, &str); 7] = [
+    const ALL: [(&str, &str); 8] = [
         ("shadow", crate::shadow::SHADER),
         ("surface", crate::surface::SHADER),
         ("occlusion", crate::occlusion::SHADER),
@@ -63,6 +68,7 @@ mod shaders {
         ("resolve", crate::transparent::RESOLVE),
         ("shade", crate::shade::SHADER),
         ("overlay", crate::overlay::SHADER),
+        ("edges", crate::edges::SHADER),
     ];
 
     /// As given to the driver: for one sample a pixel and for several, with transparent bodies and

@@ -17,7 +17,7 @@
 use std::sync::OnceLock;
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, loaded_samples, loaded_whole_samples, onto, replace, with_samples,
+    Gpu, LOADED, begin, loaded_samples, loaded_whole_samples, onto, replace, with_samples,
     with_veil,
 };
 use crate::frame::Window;
@@ -79,18 +79,8 @@ impl OcclusionPass {
         let slot = if veiled { &self.veiled } else { &self.plain };
         slot.get_or_init(|| {
             let source = with_veil(veiled, &with_samples(gpu.samples, SHADER));
-            gpu.pipeline(&Recipe {
-                label: "occlusion",
-                shader: &gpu.shader("occlusion", &source),
-                layouts: &[&self.frame_layout, &self.layout],
-                vertex: "cover",
-                fragment: Some("occlude"),
-                buffers: &[],
-                targets: &[replace(LIGHT)],
-                depth: None,
-                samples: 1,
-                cull: None,
-            })
+            let layouts = [&self.frame_layout, &self.layout];
+            gpu.screen_pipeline(["occlusion", "occlude"], &source, &layouts, replace(LIGHT))
         })
     }
 

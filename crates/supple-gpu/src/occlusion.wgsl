@@ -39,7 +39,7 @@ fn openness(pixel: vec2i, position: vec3f, n: vec3f, spiral: Spiral) -> f32 {
             sum += near * near * near * max(dot(v, n) - 0.012 * radius, 0.0) * inverseSqrt(vv + 1e-4 * radius * radius);
         }
     }
-    return clamp(1.0 - frame.occlusion.y * sum / f32(frame.taps.x), 0.0, 1.0);
+    return clamp(1.0 - frame.occlusion.y * sum / f32(max(frame.taps.x, 1u)), 0.0, 1.0);
 }
 
 // Share and colour of the key light that passes the transparent bodies.

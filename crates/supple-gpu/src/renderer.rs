@@ -1,10 +1,13 @@
 //! Takes pictures: all passes in their order.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 use supple::TriMesh;
 
 use crate::device::{Gpu, OpenError, uniform};
 use crate::draws::{DrawList, Kind, Room, Store, Uploaded};
+use crate::edges::EdgePass;
 use crate::frame::{Extent, Frame, Window};
 use crate::geometry::{self, Geometry, Unfit};
 use crate::ground;
@@ -12,6 +15,7 @@ use crate::legend;
 use crate::occlusion::{self, LIGHT, OcclusionPass};
 use crate::overlay::{self, OverlayPass};
 use crate::picture::Image;
+use crate::quality::Quality;
 use crate::shade::{self, PICTURE, ShadePass};
 use crate::shadow::ShadowPass;
 use crate::surface::{SurfacePass, SurfaceTargets};
@@ -97,9 +101,12 @@ pub struct Renderer {
     /// Made when the first transparent body comes.
     transparent: Option<TransparentPass>,
     shade: ShadePass,
+    edges: EdgePass,
     /// Made when the first overlay comes.
     overlay: Option<OverlayPass>,
     targets: Option<Targets>,
+    /// The bodies of the last picture, by what they were made of: a camera that moves prepares nothing anew.
+    known: Vec<(u64, Arc<Geometry>)>,
     crowded_pixels: u64,
 }
 
@@ -111,6 +118,8 @@ struct Targets {
     /// The light that arrives at each pixel.
     light: wgpu::TextureView,
     transparent: Option<TransparentTargets>,
+    /// The picture before its edges are softened, if they are.
+    rough: Option<wgpu::TextureView>,
     picture: wgpu::TextureView,
     readback: wgpu::Buffer,
 }
@@ -122,6 +131,7 @@ impl Targets {
             surface: SurfaceTargets::new(gpu, size),
             light: gpu.target(size, LIGHT, 1),
             transparent: None,
+            rough: gpu.quality.softens_edges.then(|| gpu.target(size, PICTURE, 1)),
             picture: gpu.target(size, PICTURE, 1),
             readback: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("readback"),
@@ -164,7 +174,31 @@ impl Renderer {
     ///
     /// [`OpenError::NoAdapter`] says what to install.
     pub fn new() -> Result<Self, OpenError> {
-        let gpu = Gpu::open()?;
+        Self::with(Quality::default())
+    }
+
+    /// As [`new`](Self::new), for pictures of a quality.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with(quality: Quality) -> Result<Self, OpenError> {
+        Ok(Self::prepared(Gpu::open(quality)?))
+    }
+
+    /// On a device that is open already, such as a window's; renderers of several qualities may share one. What the
+    /// device complains about goes to whoever opened it.
+    #[must_use]
+    pub fn on(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        info: wgpu::AdapterInfo,
+        quality: Quality,
+    ) -> Self {
+        Self::prepared(Gpu::on(device, queue, info, quality))
+    }
+
+    fn prepared(gpu: Gpu) -> Self {
         let frame_layout = gpu.layout(&[uniform(false)]);
         let store = Store::new(&gpu);
         let mut renderer = Self {
@@ -173,8 +207,10 @@ impl Renderer {
             occlusion: OcclusionPass::new(&gpu, &frame_layout),
             transparent: None,
             shade: ShadePass::new(&gpu, &frame_layout),
+            edges: EdgePass::new(&gpu),
             overlay: None,
             targets: None,
+            known: Vec::new(),
             crowded_pixels: 0,
             frame_room: Room::new(wgpu::BufferUsages::UNIFORM),
             frame_layout,
@@ -182,7 +218,7 @@ impl Renderer {
             gpu,
         };
         renderer.warm_up();
-        Ok(renderer)
+        renderer
     }
 
     /// Lets the driver compile what nearly every picture needs while the bodies of the first one are still
@@ -245,15 +281,22 @@ impl Renderer {
     /// Brings what is drawn to the GPU.
     fn prepare(&mut self, view: &View<'_>) -> Result<Prepared, RenderError> {
         let mut list = DrawList::default();
+        let mut known = Vec::with_capacity(view.bodies.len());
         for body in &view.bodies {
-            list.add_body(body, Geometry::new(body));
+            let key = geometry::key(body);
+            let kept = self.known.iter().find(|k| k.0 == key).map(|k| Arc::clone(&k.1));
+            let geometry = kept.unwrap_or_else(|| Arc::new(Geometry::new(body)));
+            list.add_body(body, &geometry);
+            known.push((key, geometry));
         }
+        self.known = known;
         let points = list.vertices.iter().map(|v| Vec3::from(v.position));
         let mut extent = Extent::of(view, points.clone());
         if list.draws.iter().any(|draw| draw.kind == Kind::Transparent) {
             extent.floor -= GAP_REL_RADIUS * extent.radius;
         }
-        let frame = Frame::new(view, &extent, points.clone(), self.gpu.samples);
+        let frame =
+            Frame::new(view, &extent, points.clone(), (&self.gpu.quality, self.gpu.samples));
         let overlays = view.overlays.iter().flat_map(|overlay| overlay.points());
         let floor = ground::sheet(view, &extent, points.clone().chain(overlays));
         let corners = floor.vertices.iter().map(|v| Vec3::from(v.position));
@@ -367,7 +410,11 @@ impl Renderer {
             veil = &layers.light;
         }
         let lit = shade::Input { sketch: &targets.surface, occlusion: &targets.light, veil };
-        self.shade.record(gpu, encoder, frame, &lit, &targets.picture);
+        let shaded = targets.rough.as_ref().unwrap_or(&targets.picture);
+        self.shade.record(gpu, encoder, frame, &lit, shaded);
+        if let Some(rough) = &targets.rough {
+            self.edges.record(gpu, encoder, rough, &targets.picture);
+        }
         if !view.overlays.is_empty() {
             let pass =
                 self.overlay.get_or_insert_with(|| OverlayPass::new(gpu, &self.frame_layout));

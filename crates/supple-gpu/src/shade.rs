@@ -3,8 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::device::{
-    Gpu, LOADED, Recipe, begin, clear, cover, loaded_samples, loaded_whole_samples, onto,
-    with_samples,
+    Gpu, LOADED, begin, clear, cover, loaded_samples, loaded_whole_samples, onto, with_samples,
 };
 use crate::surface::SurfaceTargets;
 use crate::transparent::LIGHT as VEIL;
@@ -60,18 +59,8 @@ impl ShadePass {
     fn pipeline(&self, gpu: &Gpu) -> &wgpu::RenderPipeline {
         self.pipeline.get_or_init(|| {
             let source = with_samples(gpu.samples, SHADER);
-            gpu.pipeline(&Recipe {
-                label: "shade",
-                shader: &gpu.shader("shade", &source),
-                layouts: &[&self.frame_layout, &self.layout],
-                vertex: "cover",
-                fragment: Some("develop"),
-                buffers: &[],
-                targets: &[cover(PICTURE)],
-                depth: None,
-                samples: 1,
-                cull: None,
-            })
+            let layouts = [&self.frame_layout, &self.layout];
+            gpu.screen_pipeline(["shade", "develop"], &source, &layouts, cover(PICTURE))
         })
     }
 

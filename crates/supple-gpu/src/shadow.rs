@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 
 use crate::device::{DEPTH_FORMAT, Depth, Gpu, Recipe, begin, clear, onto};
 use crate::draws::{Draw, Features, Kind, POSITION_LAYOUT, Uploaded, VERTEX_LAYOUT};
-use crate::frame::SHADOW_TEXELS;
 
 pub(crate) const SHADER: &str =
     concat!(include_str!("frame.wgsl"), include_str!("surface.wgsl"), include_str!("shadow.wgsl"));
@@ -53,7 +52,7 @@ impl ShadowPass {
             transmittance: OnceLock::new(),
             layouts,
             shader,
-            map: gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1),
+            map: gpu.target([gpu.quality.shadow_texels; 2], DEPTH_FORMAT, 1),
             veil: gpu.target([1; 2], DEPTH_FORMAT, 1),
             passed: gpu.target([1; 2], TRANSMITTANCE, 1),
         }
@@ -61,9 +60,10 @@ impl ShadowPass {
 
     /// Makes room for transparent surfaces when the first ones come.
     pub(crate) fn prepare(&mut self, gpu: &Gpu, veiled: bool) {
-        if veiled && self.veil.texture().width() < SHADOW_TEXELS {
-            self.veil = gpu.target([SHADOW_TEXELS; 2], DEPTH_FORMAT, 1);
-            self.passed = gpu.target([SHADOW_TEXELS; 2], TRANSMITTANCE, 1);
+        let texels = gpu.quality.shadow_texels;
+        if veiled && self.veil.texture().width() < texels {
+            self.veil = gpu.target([texels; 2], DEPTH_FORMAT, 1);
+            self.passed = gpu.target([texels; 2], TRANSMITTANCE, 1);
         }
     }
 

@@ -17,7 +17,7 @@ use supple_gpu::compare::{Comparison, before_after};
 use supple_gpu::overlay::Overlay;
 use supple_gpu::texture::Texture;
 use supple_gpu::view::{Backdrop, Body, Field, Paint, Shading, View, Wireframe};
-use supple_gpu::{Image, RenderError};
+use supple_gpu::{Image, Quality, RenderError, Renderer};
 
 use studio::{renderer, sphere, square, take};
 
@@ -47,6 +47,27 @@ fn brightness(pixel: [u8; 4]) -> u32 {
 fn share_off(a: &Image, b: &Image, step: u8) -> f32 {
     let off = a.rgba.iter().zip(&b.rgba).filter(|(x, y)| x.abs_diff(**y) > step).count();
     off as f32 / a.rgba.len() as f32
+}
+
+#[test]
+fn drafts_are_close_to_pictures_and_their_edges_are_soft() {
+    let mesh = sphere(Vec3::ZERO, 1.0, 48);
+    let view = clear(vec![Body::new(&mesh)], 3.0, [150, 120]);
+    let still = take(&view);
+    let mut renderer = Renderer::with(Quality::DRAFT).expect("there is an adapter");
+    let mut draft = |view: &View<'_>| renderer.render(view).expect("the view can be drawn");
+    let first = draft(&view);
+    assert_eq!(first.rgba, draft(&view).rgba, "a body that is known is drawn as before");
+    let partly = |image: &Image| {
+        image.rgba.iter().skip(3).step_by(4).filter(|a| (1..255).contains(*a)).count()
+    };
+    // The silhouette is 250 pixels long; a step at every one of them leaves none.
+    assert!(partly(&first) > 120 && partly(&still) > 120, "{} {}", partly(&first), partly(&still));
+    assert!(share_off(&still, &first, 24) < 0.02, "{}", share_off(&still, &first, 24));
+    let moved: Vec<Vec3> = mesh.positions.iter().map(|p| *p * Vec3::new(1.0, 0.5, 1.0)).collect();
+    let flat = Body { positions: Some(&moved), ..Body::new(&mesh) };
+    let flat = draft(&clear(vec![flat], 3.0, [150, 120]));
+    assert!(share_off(&first, &flat, 24) > 0.1, "a body that moved is not the one that is known");
 }
 
 #[test]
