@@ -1,6 +1,9 @@
 //! Shapes as files hold them, split along their seams: nothing tears, whatever is done to them.
 
+mod compressed;
+
 use glam::{Mat4, Quat, Vec3};
+use supple::io::gltf;
 use supple::mesh::attribute::NORMAL;
 use supple::mesh::intersect::self_intersections;
 use supple::mesh::refine;
@@ -9,6 +12,7 @@ use supple::mesh::volume::volume;
 use supple::mesh::welding::{Welding, is_closed, open_edges};
 use supple::mesh::{SkinWeights, Values};
 use supple::player::Player;
+use supple::rig::remeshing::remesh_all;
 use supple::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
 use supple::scene::{self, Folder, Scene, Source};
 use supple::sculpt::{
@@ -197,6 +201,83 @@ fn borders_of_copies_that_move_differently_stay() {
     assert!(new.triangles.len() > split.triangles.len(), "finer elsewhere");
 }
 
+/// The triangles of a mesh on one side of a plane, as a mesh of their own.
+fn part_of(mesh: &TriMesh, is_in: impl Fn(Vec3) -> bool) -> TriMesh {
+    let mut part = mesh.clone();
+    part.triangles
+        .retain(|t| is_in(t.map(|v| mesh.positions[v as usize]).iter().sum::<Vec3>() / 3.0));
+    let corners: Vec<u32> = part.triangles.as_flattened().to_vec();
+    part.gather_vertices(&corners);
+    part.triangles = (0..corners.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    part.corners.clear();
+    part.groups.clear();
+    part
+}
+
+fn placed(mesh: u32, translation: Vec3) -> Node {
+    let (rotation, scale) = (Quat::from_rotation_y(0.3), Vec3::splat(2.0));
+    let local = Transform::Trs { translation, rotation, scale };
+    Node { mesh: Some(mesh), local, ..Node::default() }
+}
+
+fn at_rest(asset: &Asset) -> TriMesh {
+    asset.clone().into_rest_mesh(&Run::default()).expect("meshes")
+}
+
+/// Halves of a shape that are two meshes share a rim, which stays; by themselves they would come apart.
+#[test]
+fn meshes_that_share_a_border_do_not_part_when_remeshed() {
+    let (whole, run) = (model("cow", 3000), Run::default());
+    let halves = [1.0, -1.0].map(|side| part_of(&whole, |x| side * (x.x - 0.1) > 0.0));
+    assert!(halves.iter().all(|half| half.triangles.len() > 200), "two real parts");
+    let nodes = vec![placed(0, Vec3::X), placed(1, Vec3::X)];
+    let mut asset = Asset { meshes: halves.to_vec(), nodes, ..Asset::default() };
+    let open = |asset: &Asset| {
+        let shown = at_rest(asset);
+        open_edges(&shown.positions, &shown.triangles)
+    };
+    assert_eq!(open(&asset), 0);
+    let params = remesh::Params { target: Target::Ratio(0.8), ..remesh::Params::default() };
+    let mut alone = asset.clone();
+    for mesh in &mut alone.meshes {
+        *mesh = remesh::remesh(mesh, &params, &run).unwrap().0;
+    }
+    assert!(open(&alone) > 0, "a real case");
+    let done = remesh_all(&mut asset, &params, &run).unwrap();
+    assert_eq!(open(&asset), 0);
+    assert!(done.intersections_after <= done.intersections_before, "{done:?}");
+    let changed = |(new, old): (&TriMesh, &TriMesh)| new.positions != old.positions;
+    assert!(asset.meshes.iter().zip(&halves).all(changed), "both are made anew");
+    assert!(done.meshes.iter().all(|m| m.warnings.iter().any(|w| w.contains("share"))), "{done:?}");
+}
+
+/// A shape that goes through another one does so with no more triangles than before.
+#[test]
+fn meshes_that_go_through_each_other_do_so_no_more_when_remeshed() {
+    let run = Run::default();
+    let nodes = vec![placed(0, Vec3::ZERO), placed(1, Vec3::new(0.9, 0.3, 0.2))];
+    let meshes = vec![model("ball", 1500), model("ball", 900)];
+    let asset = Asset { meshes, nodes, ..Asset::default() };
+    let pairs = |asset: &Asset| {
+        let shown = at_rest(asset);
+        self_intersections(&shown.positions, &shown.triangles, &run).unwrap().len() as u64
+    };
+    let params = remesh::Params { target: Target::Ratio(0.7), ..remesh::Params::default() };
+    let mut alone = asset.clone();
+    for mesh in &mut alone.meshes {
+        *mesh = remesh::remesh(mesh, &params, &run).unwrap().0;
+    }
+    assert!(pairs(&alone) > pairs(&asset), "a real case");
+    let mut beside = asset.clone();
+    let done = remesh_all(&mut beside, &params, &run).unwrap();
+    assert_eq!(
+        [done.intersections_before, done.intersections_after],
+        [pairs(&asset), pairs(&beside)]
+    );
+    assert!(done.intersections_after <= done.intersections_before, "{done:?}");
+    assert!(done.meshes.iter().all(|m| m.triangles_after > m.triangles_before), "{done:?}");
+}
+
 /// Closed by its indices, with two vertices in one place: it has a volume to restore.
 #[test]
 fn a_closed_shape_that_touches_itself_is_not_called_open() {
@@ -304,6 +385,32 @@ fn play(scene: &Scene, asset: &Asset) -> Player {
     let mut load = |_: &Source| Ok(asset.clone());
     Player::new(scene, &Folder::new(".".as_ref()), &mut load, &Run::default())
         .expect("a scene that plays")
+}
+
+/// A character whose file is compressed is the one whose file is not.
+#[test]
+fn compressed_characters_are_read_as_they_are() {
+    let (mut character, mut glb) = (character(), Vec::new());
+    character.meshes.iter_mut().for_each(|mesh| mesh.groups.clear());
+    gltf::write_glb(&character, &mut glb).unwrap();
+    let read = |bytes: &[u8]| {
+        let mut warnings = Vec::new();
+        let asset = gltf::read(bytes, &|uri| panic!("{uri} is asked for"), &mut warnings);
+        (asset, warnings)
+    };
+    let (whole, known) = read(&glb);
+    let whole = whole.unwrap();
+    for extension in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
+        let (packed, views) = compressed::compressed(&glb, extension);
+        assert!(views > 10, "{views} views are compressed");
+        let (asset, warnings) = read(&packed);
+        assert_eq!((asset.unwrap(), &warnings), (whole.clone(), &known), "{extension}");
+        let at = packed.windows(10).position(|w| w == b"ATTRIBUTES").expect("a mode");
+        let mut other = packed.clone();
+        other[at] = b'X';
+        let error = read(&other).0.unwrap_err().to_string();
+        assert!(error.contains(&format!("extensions.{extension}")), "{error}");
+    }
 }
 
 /// A take with flesh, its volume restored, and an edit: copies stay together in all frames.

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
-use supple::mesh::remesh::{self, Params, Report, Target};
-use supple::{TriMesh, io};
+use supple::io;
+use supple::mesh::remesh::{Params, Report, Target};
+use supple::rig::remeshing::{Done, remesh_all};
 
 use super::number;
 use crate::shell::Shell;
@@ -14,7 +15,8 @@ use crate::shell::Shell;
 /// Give a mesh triangles of one size and good shape, on the same surface
 ///
 /// Sharp edges, borders, texture seams and materials stay where they are; vertex attributes, texture
-/// coordinates, skin weights and morph targets come along. Nothing intersects that did not before.
+/// coordinates, skin weights and morph targets come along. Nothing intersects that did not before, and borders that
+/// meshes share stay as they are.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -53,34 +55,19 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     if asset.meshes.iter().all(|mesh| mesh.triangles.is_empty()) {
         bail!("{}: there are no triangles to remesh", args.input.display());
     }
-    let areas: Vec<f64> = asset.meshes.iter().map(|mesh| area(mesh, shell)).collect();
-    let whole: f64 = areas.iter().sum();
-    let mut reports = Vec::new();
-    for (mesh, area) in asset.meshes.iter_mut().zip(&areas) {
-        if mesh.triangles.is_empty() {
-            continue;
-        }
-        let params = params(args, area / whole.max(f64::MIN_POSITIVE));
-        let done = shell.with_progress("remeshing", |run| remesh::remesh(mesh, &params, run));
-        let (new, report) = done.with_context(|| args.input.display().to_string())?;
-        *mesh = new;
-        reports.push(report);
-    }
+    let params = params(args);
+    let done = shell.with_progress("remeshing", |run| remesh_all(&mut asset, &params, run));
+    let done = done.with_context(|| args.input.display().to_string())?;
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
-    tell(&reports, shell)?;
+    tell(&done, shell)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn area(mesh: &TriMesh, shell: &Shell) -> f64 {
-    supple::mesh::measure::area(&mesh.positions, &mesh.triangles, &shell.quiet_run())
-}
-
-/// What was asked for, of a mesh with this share of the area.
-fn params(args: &Args, share: f64) -> Params {
+fn params(args: &Args) -> Params {
     let target = match (args.length, args.triangles) {
         (Some(length), _) => Target::Length(length),
-        (_, Some(triangles)) => Target::Triangles((triangles as f64 * share).round() as usize),
+        (_, Some(triangles)) => Target::Triangles(triangles),
         _ => Target::Ratio(args.ratio.unwrap_or(1.0)),
     };
     Params { target, iterations: args.iterations, feature_degrees: args.feature_angle }
@@ -88,26 +75,23 @@ fn params(args: &Args, share: f64) -> Params {
 
 /// What `remesh` tells, under the names it has in JSON: of all meshes together, and of each if there are several.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct Results<'a> {
     #[serde(flatten)]
     all: Report,
     #[serde(skip_serializing_if = "<[Report]>::is_empty")]
     meshes: &'a [Report],
 }
 
-fn tell(reports: &[Report], shell: &Shell) -> anyhow::Result<()> {
-    let all = together(reports);
+fn tell(done: &Done, shell: &Shell) -> anyhow::Result<()> {
+    let (all, reports) = (together(done), &done.meshes);
     shell.warn("remesh", &all.warnings);
-    let added: usize = reports
-        .iter()
-        .map(|report| report.intersections_after.saturating_sub(report.intersections_before))
-        .sum();
+    let added = all.intersections_after.saturating_sub(all.intersections_before);
     if added > 0 {
         shell.warn("remesh", &[format!("{added} pairs of triangles intersect that did not")]);
     }
     if shell.options().json {
-        let meshes = if reports.len() > 1 { reports } else { &[] };
-        return shell.print_json(&Told { all, meshes });
+        let meshes = if reports.len() > 1 { &reports[..] } else { &[] };
+        return shell.print_json(&Results { all, meshes });
     }
     let Report { triangles_before, triangles_after, length, .. } = all;
     shell.say(format!("{triangles_before} → {triangles_after} triangles, edges of about {length}"));
@@ -116,18 +100,20 @@ fn tell(reports: &[Report], shell: &Shell) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The sums over all meshes; the edge length is the mean over their triangles.
-fn together(reports: &[Report]) -> Report {
-    let mut all = Report::default();
+/// The sums over all meshes, pairs of two meshes included; the edge length is the mean over their triangles.
+fn together(done: &Done) -> Report {
+    let mut all = Report {
+        intersections_before: done.intersections_before as usize,
+        intersections_after: done.intersections_after as usize,
+        ..Report::default()
+    };
     let mut lengths = 0.0;
-    for report in reports {
+    for report in &done.meshes {
         all.triangles_before += report.triangles_before;
         all.triangles_after += report.triangles_after;
         all.splits += report.splits;
         all.merges += report.merges;
         all.turns += report.turns;
-        all.intersections_before += report.intersections_before;
-        all.intersections_after += report.intersections_after;
         all.warnings.extend_from_slice(&report.warnings);
         lengths += f64::from(report.length) * report.triangles_after as f64;
     }

@@ -199,16 +199,7 @@ fn boundary(body: &TetMesh) -> (Vec<[u32; 3]>, Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::sample::Random;
-
-    /// A cube of five tets.
-    fn cube() -> TetMesh {
-        let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32);
-        let tets = vec![[0, 1, 2, 4], [3, 2, 1, 7], [5, 4, 7, 1], [6, 7, 4, 2], [1, 2, 4, 7]];
-        let mut cube = TetMesh::new((0..8).map(corner).collect(), tets);
-        cube.orient();
-        cube
-    }
+    use crate::mesh::sample::{Random, cube_of_tets as cube};
 
     #[test]
     fn a_skin_at_rest_is_where_it_was_and_follows_every_affine_map() {

@@ -21,6 +21,7 @@ pub mod section;
 pub mod shading;
 pub mod shape;
 pub mod skin_weights;
+pub mod surface_frames;
 pub mod tangents;
 pub mod tet;
 pub mod tetrahedralize;

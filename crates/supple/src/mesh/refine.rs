@@ -75,6 +75,9 @@ const ATTEMPTS: usize = 4;
 const GUESSED_ROUNDS: usize = 3;
 const GUESSED: f32 = 8.0;
 
+/// Rounds of splitting for a deformation that needs the whole surface: edges become 32 times shorter.
+const WHOLE_ROUNDS: usize = 5;
+
 /// Rounds of splitting what intersects, and how many of them in a row may bring nothing: a pair often becomes
 /// several before its parts come apart, and against triangles that stay whole it only becomes more.
 const UNTANGLING_ROUNDS: usize = 8;
@@ -160,8 +163,8 @@ pub enum Error<E: std::error::Error + 'static = Infallible> {
     Cancelled(#[from] Cancelled),
 }
 
-/// Where points of the shape at rest go, in each frame: they come as a mesh without triangles, with all
-/// that vertices carry.
+/// Where points of the shape at rest go, in each frame: they come as a mesh with all that vertices carry; without
+/// triangles, unless the whole surface is asked for.
 pub type Deformation<'a, E> = &'a dyn Fn(&TriMesh) -> Result<Vec<Vec<Vec3>>, E>;
 
 /// Refines a mesh for a deformation, or for all frames of a take.
@@ -237,7 +240,7 @@ pub fn split_for(
         run.check()?;
         let edges = state.free_edges();
         let middles = state.middles(&edges);
-        let landed = vec![state.guessed(&edges, run)];
+        let landed = vec![state.guessed(&edges, &state.frames[0], run)];
         let mut errors = state.errors(&edges, &landed, &limits, run);
         if round == 0 {
             for (error, edge) in errors.iter_mut().zip(&edges) {
@@ -251,6 +254,44 @@ pub fn split_for(
         }
     }
     Ok((state.splits > 0).then_some(state.mesh))
+}
+
+/// Refines a mesh for a deformation that needs its whole surface: what moves the middle of an edge is not known before
+/// it is a vertex.
+///
+/// Where the middles go is guessed as in [`split_for`], for each frame; after each round of splitting the finer mesh is
+/// deformed again, so that a guess lasts for one round.
+///
+/// # Errors
+///
+/// [`Error::Deformation`] if the deformation fails.
+pub fn refine_whole<E: std::error::Error + 'static>(
+    mesh: &TriMesh,
+    deform: Deformation<'_, E>,
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<Refined, Error<E>> {
+    let diagonal = Bounds::of(&mesh.positions).map_or(0.0, |b| b.diagonal());
+    let limits = Limits::new(params, diagonal);
+    let locked = intersecting_at_rest(mesh, run)?;
+    let mut state = State::new(mesh.clone(), deformed(deform, mesh)?, locked);
+    for round in 0..WHOLE_ROUNDS {
+        run.check()?;
+        run.report(round as u64, WHOLE_ROUNDS as u64);
+        let edges = state.free_edges();
+        let middles = state.middles(&edges);
+        let landed: Vec<_> =
+            state.frames.iter().map(|frame| state.guessed(&edges, frame, run)).collect();
+        let errors = state.errors(&edges, &landed, &limits, run);
+        let room = params.most_triangles.saturating_sub(state.mesh.triangles.len());
+        if !state.split_worst(&edges, &middles, &landed, &errors, room) {
+            break;
+        }
+        state.frames = deformed(deform, &state.mesh)?;
+    }
+    let (intersections_added, _) = state.tangled(run)?;
+    let State { mesh, frames, splits, .. } = state;
+    Ok(Refined { mesh, frames, splits, intersections_added })
 }
 
 /// Refines once: the result, how many pairs intersect only when deformed, and which triangles do.
@@ -417,11 +458,10 @@ impl State {
 
     /// Where the middles of edges would go on a smooth surface through the deformed vertices, beyond what the same says
     /// of the surface at rest: one for each pair of copies.
-    fn guessed(&self, edges: &[Edge], run: &Run<'_>) -> Vec<Vec3> {
+    fn guessed(&self, edges: &[Edge], frame: &[Vec3], run: &Run<'_>) -> Vec<Vec3> {
         let joined = self.joined();
-        let frame = &self.frames[0];
         let [rest_normals, normals] =
-            [&self.mesh.positions, frame].map(|at| vertex_normals(at, &joined, run));
+            [&self.mesh.positions[..], frame].map(|at| vertex_normals(at, &joined, run));
         // The middle of the cubic with tangents across the normals at both ends, from that of the ends.
         let bulge = |at: &[Vec3], normals: &[Vec3], [p, q]: [usize; 2]| {
             let way = at[q] - at[p];

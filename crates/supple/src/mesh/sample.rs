@@ -2,6 +2,8 @@
 
 use glam::Vec3;
 
+use super::TetMesh;
+
 /// Positions and triangles.
 pub(crate) type Shape = (Vec<Vec3>, Vec<[u32; 3]>);
 
@@ -64,4 +66,13 @@ pub(crate) fn soup(triangles: u32, size: f32, random: &mut Random) -> Shape {
         points.extend([0; 3].map(|_| at + size * random.point()));
     }
     (points, (0..triangles).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect())
+}
+
+/// A cube of five tets, the middle one regular.
+pub(crate) fn cube_of_tets() -> TetMesh {
+    let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32);
+    let tets = vec![[0, 1, 2, 4], [3, 2, 1, 7], [5, 4, 7, 1], [6, 7, 4, 2], [1, 2, 4, 7]];
+    let mut cube = TetMesh::new((0..8).map(corner).collect(), tets);
+    cube.orient();
+    cube
 }

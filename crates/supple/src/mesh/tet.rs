@@ -163,15 +163,7 @@ pub fn dihedral_cosines(corners: [DVec3; 4]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A cube of five tets, the middle one regular.
-    fn cube() -> TetMesh {
-        let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32);
-        let tets = vec![[0, 1, 2, 4], [3, 2, 1, 7], [5, 4, 7, 1], [6, 7, 4, 2], [1, 2, 4, 7]];
-        let mut cube = TetMesh::new((0..8).map(corner).collect(), tets);
-        cube.orient();
-        cube
-    }
+    use crate::mesh::sample::cube_of_tets as cube;
 
     #[test]
     fn a_cube_of_five_tets_has_the_volume_and_the_surface_of_a_cube() {

@@ -3,6 +3,7 @@
 pub mod asset;
 pub mod body;
 pub mod keyframes;
+pub mod remeshing;
 pub mod skeleton;
 pub mod skin;
 

@@ -4,10 +4,12 @@
 //! the other way, or [`NONE`] at a border. All that is not a manifold is cut: an edge of more than two
 //! triangles, or of two that face opposite ways, is a border of each of them, and a vertex of several
 //! fans is a vertex for each fan. [`Cut::origin`] tells which were one. Borders that lie on each other, of
-//! vertices that are copies but move differently, are torn as well: either side stays as it is.
+//! vertices that are copies but move differently, are torn as well: either side stays as it is. Borders that other
+//! meshes share are held.
 
 use glam::Vec3;
 
+use super::beside::Beside;
 use crate::mesh::adjacency::is_index_degenerate;
 use crate::mesh::welding::Welding;
 
@@ -36,17 +38,37 @@ pub(super) struct Cut {
     pub(super) torn: Vec<bool>,
     /// Cut vertices whose vertex has several fans.
     pub(super) pinched: Vec<bool>,
+    /// Half-edges of borders whose ends other meshes share, and cut vertices of borders that they share.
+    pub(super) held: Vec<bool>,
+    pub(super) shared: Vec<bool>,
 }
 
 impl Cut {
-    pub(super) fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+    pub(super) fn new(positions: &[Vec3], triangles: &[[u32; 3]], beside: Option<&Beside>) -> Self {
         let sound = (0..).zip(triangles).filter(|(_, t)| !is_index_degenerate(**t));
         let (source, sound): (Vec<u32>, Vec<[u32; 3]>) = sound.map(|(i, t)| (i, *t)).unzip();
         let (twin, torn) = twins(&sound);
         let mut cut = Self { triangles: sound, source, twin, torn, ..Self::default() };
         cut.name_fans(positions.len());
         cut.hold_copies(&Welding::of(positions), triangles);
+        cut.hold_shared(positions, beside);
         cut
+    }
+
+    /// Holds the borders that other meshes share: they would part.
+    fn hold_shared(&mut self, positions: &[Vec3], beside: Option<&Beside>) {
+        self.held = vec![false; self.twin.len()];
+        self.shared = vec![false; self.origin.len()];
+        let Some(beside) = beside else { return };
+        let is_shared = |v: u32| beside.shares(positions[self.origin[v as usize] as usize]);
+        for h in (0..self.twin.len()).filter(|&h| self.twin[h] == NONE) {
+            let ends = [h % 3, (h % 3 + 1) % 3].map(|k| self.triangles[h / 3][k]);
+            let shared = ends.map(is_shared);
+            self.held[h] = shared == [true; 2];
+            for (v, _) in ends.into_iter().zip(shared).filter(|(_, shared)| *shared) {
+                self.shared[v as usize] = true;
+            }
+        }
     }
 
     /// Holds the borders that lie on each other, and their vertices.

@@ -2,26 +2,28 @@
 
 use glam::{DVec3, Vec3};
 
+use super::beside::Beside;
 use super::index::{Index, bounds_of};
 use super::work::Work;
 use crate::lengths::Lengths as _;
-use crate::mesh::intersect::intersect;
-use crate::mesh::measure::{Bounds, is_flat};
+use crate::mesh::intersect::intersecting;
+use crate::mesh::measure::Bounds;
 
 /// Triangles thinner than this (height over longest side) are not made.
 const THINNEST: f64 = 1e-3;
 
-/// Scratch lists of [`Guard::admits`].
+/// What a change may meet, and scratch lists of [`Guard::admits`].
 #[derive(Debug, Default)]
-pub(super) struct Guard {
-    /// Whether the mesh met itself to begin with: then a change must not add to that.
+pub(super) struct Guard<'a> {
+    /// Whether the mesh met itself, or what stands beside it, to begin with: then a change must not add to that.
     pub(super) dirty: bool,
-    near: Vec<(u32, [Vec3; 3], Bounds)>,
+    pub(super) beside: Option<&'a Beside>,
+    near: Vec<([Vec3; 3], Bounds)>,
 }
 
-impl Guard {
-    pub(super) fn new(dirty: bool) -> Self {
-        Self { dirty, near: Vec::new() }
+impl<'a> Guard<'a> {
+    pub(super) fn new(dirty: bool, beside: Option<&'a Beside>) -> Self {
+        Self { dirty, beside, near: Vec::new() }
     }
 
     /// Whether triangles `old` may be replaced by `new` without a pair more that intersects.
@@ -54,11 +56,14 @@ impl Guard {
                 let corners = work.corners_of(t);
                 let bounds = bounds_of(&corners);
                 if bounds.overlaps(&all) {
-                    self.near.push((t, corners, bounds));
+                    self.near.push((corners, bounds));
                 }
             }
             false
         });
+        if let Some(beside) = self.beside {
+            self.near.extend(beside.near(&all).map(|corners| (corners, bounds_of(&corners))));
+        }
     }
 
     /// Pairs of `new` among themselves and with what is near, up to `enough`.
@@ -66,9 +71,9 @@ impl Guard {
         let mut pairs = 0;
         for (i, a) in new.iter().enumerate() {
             let own = bounds_of(a);
-            let others = self.near.iter().filter(|(.., b)| b.overlaps(&own)).map(|(_, c, _)| c);
+            let others = self.near.iter().filter(|(_, b)| b.overlaps(&own)).map(|(c, _)| c);
             for b in others.chain(&new[i + 1..]) {
-                pairs += usize::from(meets(a, b));
+                pairs += usize::from(intersecting(a, b));
                 if pairs >= enough {
                     return pairs;
                 }
@@ -76,11 +81,6 @@ impl Guard {
         }
         pairs
     }
-}
-
-fn meets(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
-    let flat = |t: &[Vec3; 3]| is_flat(t.map(Vec3::as_dvec3));
-    !flat(a) && !flat(b) && intersect(a, b)
 }
 
 /// Twice the area, along the normal.

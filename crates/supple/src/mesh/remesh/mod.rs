@@ -20,7 +20,8 @@
 //!   mesh at the place each vertex ends up at.
 //! - **Nothing intersects that did not.** Each change is tried against the triangles near it with the
 //!   exact test of [`intersect`](super::intersect), and left out if it would add a pair. Smoothing moves
-//!   all vertices at once and puts back those that met something.
+//!   all vertices at once and puts back those that met something. Other meshes of the same body are not changed
+//!   ([`remesh_beside`]), but count as well, and borders that they share stay as they are.
 //!
 //! # Where we differ from the paper
 //!
@@ -56,6 +57,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod beside;
 pub(crate) mod carry;
 mod connect;
 mod guard;
@@ -80,6 +82,8 @@ use super::{TriMesh, repair};
 use crate::Run;
 use crate::lengths::Lengths as _;
 use crate::run::Cancelled;
+pub use beside::Beside;
+use guard::Guard;
 use passes::Passes;
 use surface::Surface;
 use work::Work;
@@ -239,14 +243,29 @@ impl Lengths {
 ///
 /// [`Error`] says what is wrong with the mesh or the parameters.
 pub fn remesh(mesh: &TriMesh, params: &Params, run: &Run<'_>) -> Result<(TriMesh, Report), Error> {
+    remesh_beside(mesh, None, params, run)
+}
+
+/// Remeshes a mesh with others beside it: nothing intersects them that did not, and shared borders stay. The report
+/// counts pairs within the mesh alone.
+///
+/// # Errors
+///
+/// [`Error`] says what is wrong with the mesh or the parameters.
+pub fn remesh_beside(
+    mesh: &TriMesh,
+    beside: Option<&Beside>,
+    params: &Params,
+    run: &Run<'_>,
+) -> Result<(TriMesh, Report), Error> {
     run.install(|| {
         let (new, mut report) = match seamless(mesh) {
             Some(whole) => {
-                let (mut new, report) = remesh_inside(&whole, params, run)?;
+                let (mut new, report) = remesh_inside(&whole, beside, params, run)?;
                 shade_as(&mut new, mesh, params.feature_degrees, run);
                 (new, report)
             }
-            None => remesh_inside(mesh, params, run)?,
+            None => remesh_inside(mesh, beside, params, run)?,
         };
         check_closed(mesh, &new)?;
         let found = count_self_intersections(&new.positions, &new.triangles, run)?;
@@ -288,6 +307,7 @@ pub(crate) fn check_closed(old: &TriMesh, new: &TriMesh) -> Result<(), Error> {
 
 fn remesh_inside(
     mesh: &TriMesh,
+    beside: Option<&Beside>,
     params: &Params,
     run: &Run<'_>,
 ) -> Result<(TriMesh, Report), Error> {
@@ -295,9 +315,11 @@ fn remesh_inside(
     let mut length = wanted_length(mesh, params, run)?;
     check_size(mesh, length, run)?;
     let pairs = count_self_intersections(&mesh.positions, &mesh.triangles, run)?.pairs as usize;
-    let surface = Surface::new(mesh, params.feature_degrees, run);
+    let across = beside.map(|b| b.pairs(&mesh.positions, &mesh.triangles, run)).transpose()?;
+    let guard = Guard::new(pairs > 0 || across.is_some_and(|pairs| !pairs.is_empty()), beside);
+    let surface = Surface::new(mesh, params.feature_degrees, beside, run);
     let work = Work::new(&surface, mesh);
-    let mut passes = Passes::new(&surface, work, pairs > 0, 2 * MOST_TRIANGLES);
+    let mut passes = Passes::new(&surface, work, guard, 2 * MOST_TRIANGLES);
     let mut report = Report {
         triangles_before: mesh.triangles.len(),
         intersections_before: pairs,
@@ -446,12 +468,17 @@ fn adjusted(length: f32, triangles: usize, iteration: u32, params: &Params) -> f
 }
 
 fn warnings(surface: &Surface) -> Vec<String> {
-    let torn = surface.curves.iter().filter(|curve| curve.locked).count();
-    let pinched = surface.cut.pinched.iter().filter(|&&p| p).count();
-    if torn + pinched == 0 {
-        return Vec::new();
-    }
-    vec![format!(
-        "the mesh is not a manifold: {torn} sides of edges and {pinched} fans at vertices are left as they are"
-    )]
+    let count = |all: &[bool]| all.iter().filter(|&&is| is).count();
+    let held = count(&surface.cut.held);
+    let locked = surface.curves.iter().filter(|curve| curve.locked).count();
+    // A border that is shared has corners all along: its curves are its edges.
+    let (torn, pinched) = (locked.saturating_sub(held), count(&surface.cut.pinched));
+    let odd = (torn + pinched > 0).then(|| {
+        format!(
+            "the mesh is not a manifold: {torn} sides of edges and {pinched} fans at vertices are left as they are"
+        )
+    });
+    let shared = (held > 0)
+        .then(|| format!("{held} edges of borders that other meshes share are left as they are"));
+    odd.into_iter().chain(shared).collect()
 }

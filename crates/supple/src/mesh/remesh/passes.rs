@@ -22,7 +22,7 @@ pub(super) struct Passes<'a> {
     pub(super) surface: &'a Surface,
     pub(super) work: Work,
     pub(super) index: Index,
-    pub(super) guard: Guard,
+    pub(super) guard: Guard<'a>,
     /// Triangles beyond which no edge is split.
     pub(super) limit: usize,
     /// For each triangle of the surface whether vertices on it may move; empty if all may.
@@ -35,9 +35,8 @@ pub(super) struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    pub(super) fn new(surface: &'a Surface, work: Work, dirty: bool, limit: usize) -> Self {
+    pub(super) fn new(surface: &'a Surface, work: Work, guard: Guard<'a>, limit: usize) -> Self {
         let index = Index::new(&work);
-        let guard = Guard::new(dirty);
         let (free, new, old, ring) = Default::default();
         let tolerance = f32::INFINITY;
         Self { surface, work, index, guard, limit, free, tolerance, new, old, ring }

@@ -20,6 +20,7 @@
 //!   2.4.2.
 
 use super::connect::NONE;
+use super::guard::Guard;
 use super::passes::Passes;
 use super::smooth::smooth;
 use super::surface::{Place, Surface};
@@ -53,9 +54,9 @@ pub(crate) fn settle(
     run: &Run<'_>,
 ) -> Result<TriMesh, Error> {
     let pairs = self_intersections(&mesh.positions, &mesh.triangles, run)?.len();
-    let surface = Surface::new(mesh, Params::default().feature_degrees, run);
+    let surface = Surface::new(mesh, Params::default().feature_degrees, None, run);
     let work = Work::new(&surface, mesh);
-    let mut passes = Passes::new(&surface, work, pairs > 0, usize::MAX);
+    let mut passes = Passes::new(&surface, work, Guard::new(pairs > 0, None), usize::MAX);
     passes.tolerance = merge.tolerance;
     passes.free = surface.cut.source.iter().map(|&t| free[t as usize]).collect();
     passes.tidy(run);

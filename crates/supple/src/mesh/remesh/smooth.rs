@@ -1,7 +1,8 @@
 //! Tangential smoothing: every vertex towards the middle of its neighbours, along the surface.
 //!
 //! All vertices move at once, from the positions before. What that spoils is put back: the corners of
-//! triangles that turned over or went thin, and of pairs of triangles that did not intersect before.
+//! triangles that turned over or went thin, and of pairs of triangles, also of other meshes, that did not intersect
+//! before.
 //! What is put back may spoil its neighbours, so this is repeated until nothing is left to mend.
 
 use glam::Vec3;
@@ -26,6 +27,7 @@ pub(super) fn smooth(passes: &mut Passes<'_>, run: &Run<'_>) -> Result<(), Cance
     let before = passes.work.positions.clone();
     let places = passes.work.places.clone();
     let known = known_pairs(passes, run)?;
+    let known_beside = pairs_beside(passes, run)?;
     let moved = run.map(before.len(), |v| target(passes, v as u32));
     for (v, (place, at)) in moved.into_iter().enumerate() {
         passes.work.places[v] = place;
@@ -36,13 +38,16 @@ pub(super) fn smooth(passes: &mut Passes<'_>, run: &Run<'_>) -> Result<(), Cance
         run.check()?;
         mend_shapes(&mut passes.work, &before, &places, &mut back, run);
         let pairs = self_intersections(&passes.work.positions, &passes.work.triangles, run)?;
+        let new = pairs.iter().filter(|pair| known.binary_search(pair).is_err());
+        let mut met: Vec<u32> = new.flatten().copied().collect();
+        let beside = pairs_beside(passes, run)?;
+        let new = beside.iter().filter(|pair| known_beside.binary_search(pair).is_err());
+        met.extend(new.map(|pair| pair[0]));
         let mut mended = false;
-        for pair in pairs.iter().filter(|pair| known.binary_search(pair).is_err()) {
-            for t in pair {
-                for v in passes.work.triangles[*t as usize].map(|v| v as usize) {
-                    mended |= !back[v];
-                    put_back(&mut passes.work, &before, &places, &mut back, v);
-                }
+        for t in met {
+            for v in passes.work.triangles[t as usize].map(|v| v as usize) {
+                mended |= !back[v];
+                put_back(&mut passes.work, &before, &places, &mut back, v);
             }
         }
         if !mended {
@@ -57,6 +62,12 @@ fn known_pairs(passes: &Passes<'_>, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Canc
         return Ok(Vec::new());
     }
     self_intersections(&passes.work.positions, &passes.work.triangles, run)
+}
+
+/// Pairs of a triangle and one of another mesh.
+fn pairs_beside(passes: &Passes<'_>, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Cancelled> {
+    let Some(beside) = passes.guard.beside else { return Ok(Vec::new()) };
+    beside.pairs(&passes.work.positions, &passes.work.triangles, run)
 }
 
 fn put_back(work: &mut Work, before: &[Vec3], places: &[Place], back: &mut [bool], v: usize) {

@@ -8,6 +8,7 @@
 
 use glam::{DVec3, Vec3};
 
+use super::beside::Beside;
 use super::connect::{Cut, NONE, next, prev};
 use crate::Run;
 use crate::lengths::Lengths as _;
@@ -54,8 +55,13 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    pub(super) fn new(mesh: &TriMesh, feature_degrees: f32, run: &Run<'_>) -> Self {
-        let cut = Cut::new(&mesh.positions, &mesh.triangles);
+    pub(super) fn new(
+        mesh: &TriMesh,
+        feature_degrees: f32,
+        beside: Option<&Beside>,
+        run: &Run<'_>,
+    ) -> Self {
+        let cut = Cut::new(&mesh.positions, &mesh.triangles, beside);
         let positions = cut.origin.iter().map(|&v| mesh.positions[v as usize]).collect();
         let mut out = vec![NONE; cut.origin.len()];
         for (h, &v) in (0..).zip(cut.triangles.as_flattened()) {
@@ -64,7 +70,7 @@ impl Surface {
             }
         }
         let halves = cut.twin.len();
-        let corner = cut.pinched.clone();
+        let corner = cut.pinched.iter().zip(&cut.shared).map(|(a, b)| *a || *b).collect();
         let curves = Vec::new();
         let mut surface = Self { cut, positions, label: vec![0; halves], curves, corner, out };
         let cosine = f64::from(feature_degrees.clamp(0.0, 180.0)).to_radians().cos();
@@ -274,7 +280,7 @@ impl<'a> Tracer<'a> {
         loop {
             let (h, away) = spoke;
             let twin = self.surface.cut.twin[h as usize];
-            curve.locked |= self.surface.cut.torn[h as usize];
+            curve.locked |= self.surface.cut.torn[h as usize] || self.surface.cut.held[h as usize];
             self.surface.label[h as usize] = if away { name } else { -name };
             if twin != NONE {
                 self.surface.label[twin as usize] = if away { -name } else { name };

@@ -87,6 +87,20 @@ impl<'a> Parts<'a> {
     ///
     /// If there is no such part.
     pub fn surface(&self, index: usize, run: &Run<'_>) -> Result<Surface, BodyError> {
+        Ok(self.placed(index, run)?.0)
+    }
+
+    /// Which mesh part `index` shows.
+    pub(crate) fn mesh(&self, index: usize) -> usize {
+        self.instances[index].node.mesh.map_or(0, |mesh| mesh as usize)
+    }
+
+    /// Part `index` at rest, and the matrix that takes its mesh there, if one does and can be undone.
+    pub(crate) fn placed(
+        &self,
+        index: usize,
+        run: &Run<'_>,
+    ) -> Result<(Surface, Option<Mat4>), BodyError> {
         let instance = &self.instances[index];
         let mut building = Building::default();
         let joints = building.bind(self.asset, instance)?;
@@ -99,8 +113,24 @@ impl<'a> Parts<'a> {
         let matrices: Vec<Mat4> = building.joints.iter().map(matrix).collect();
         let palette = Palette::new(&matrices, Skinning::Linear);
         let positions = palette.positions(&bound, &building.weights, run);
-        Ok(Surface { positions, triangles: building.mesh.triangles })
+        let heaviest = (!positions.is_empty())
+            .then(|| building.weights.of(0).max_by(|a, b| a.1.total_cmp(&b.1)))
+            .flatten();
+        let matrix = heaviest.map(|(joint, _)| matrices[joint as usize]);
+        let matrix = matrix.filter(|m| takes(m, &instance.mesh.positions, &positions));
+        Ok((Surface { positions, triangles: building.mesh.triangles }, matrix))
     }
+}
+
+/// How far from where a matrix takes points they may be, as a share of the largest coordinate.
+const SAME: f32 = 1e-5;
+
+/// Whether a matrix that can be undone takes points there.
+fn takes(matrix: &Mat4, from: &[Vec3], to: &[Vec3]) -> bool {
+    let most = SAME * farthest(to);
+    let near =
+        |(a, b): (&Vec3, &Vec3)| matrix.transform_point3(*a).distance_squared(*b) <= most * most;
+    matrix.inverse().is_finite() && from.iter().zip(to).all(near)
 }
 
 /// The largest coordinate.
