@@ -1,23 +1,11 @@
 //! Nothing without end, nothing silently wrong: through the binary, on files made to hurt.
 
+mod binary;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn supple(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_supple"))
-        .current_dir(folder)
-        .args(args)
-        .output()
-        .expect("the binary runs")
-}
-
-fn ok(folder: &Path, args: &[&str]) -> String {
-    let output = supple(folder, args);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "supple {args:?} failed: {errors}");
-    String::from_utf8(output.stdout).expect("text")
-}
+use binary::{ok, supple};
 
 /// Runs a command that must be refused with these words.
 fn refused(folder: &Path, args: &[&str], words: &str) {
@@ -186,4 +174,21 @@ fn sizes_that_nobody_means_are_refused() {
     refused(at, &body, "more than the size of the surface");
     ok(at, &["zoo", "morph-bar", "--triangles", "200", "-o", "bar.glb"]);
     refused(at, &["blend", "bar.glb", "--weights", "curl=1e30", "-o", "b.glb"], "full weight is 1");
+}
+
+#[test]
+fn smoke_and_turntables_without_end_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    refused(at, &["smoke", "abc", "--frames", "0..4000000000", "-o", "x.pvd"], "--yes");
+    refused(
+        at,
+        &["smoke", "abc", "--rows", "1000000000", "-o", "x.ply"],
+        "at most 50000000 vertices",
+    );
+    // A record that is long beside its step.
+    ok(at, &["zoo", "swirl", "-o", "swirl.pvd", "--size", "5x5x3", "--levels", "2"]);
+    refused(at, &["smoke", "swirl.pvd", "--dt", "1e-300", "-o", "x.ply"], "--yes");
+    ok(at, &["zoo", "ball", "--triangles", "100", "-o", "ball.ply"]);
+    refused(at, &["render", "ball.ply", "--turntable", "1000000000", "-o", "x.png"], "100000");
 }

@@ -1,26 +1,13 @@
 //! The commands as a person runs them: through the binary, on files.
 
+mod binary;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn supple(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_supple"))
-        .current_dir(folder)
-        .args(args)
-        .output()
-        .expect("the binary runs")
-}
-
-/// Runs a command that must succeed and gives what it printed.
-fn ok(folder: &Path, args: &[&str]) -> String {
-    let output = supple(folder, args);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "supple {args:?} failed: {errors}");
-    String::from_utf8(output.stdout).expect("text")
-}
+use binary::{ok, supple};
 
 /// Runs a command that must succeed with `--json`.
 fn json(folder: &Path, args: &[&str]) -> Value {
@@ -477,6 +464,11 @@ fn blend_says_what_is_wrong() {
     assert!(text.contains("17:0,0.5,1"), "{text}");
     let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--pull", "9999:0,0,0", "-o", "o.glb"]);
     assert!(text.contains("no vertex 9999"), "{text}");
+    let twice = ["--pull", "3:0,0,0", "--pull", "3:1,0,0", "-o", "o.glb"];
+    let text = wrong(&[&["a.obj", "b.obj", "--steps", "2"][..], &twice].concat());
+    assert!(text.contains("vertex 3 twice"), "{text}");
+    let text = wrong(&["a.obj", "b.obj", "--weights", "b=1,b=0.5", "-o", "o.obj"]);
+    assert!(text.contains("'b' twice"), "{text}");
     let text = wrong(&["a.obj", "b.obj", "--steps", "2", "--hold", "0,-1", "-o", "o.glb"]);
     assert!(text.contains("no vertex -1"), "{text}");
     // A ball about everything.
@@ -614,4 +606,21 @@ fn render_cuts_bodies_open() {
     }
     let wrong = error(folder, &["render", "ball.ply", "-o", "cut.png", "--section", "up"]);
     assert!(wrong.contains("plane"), "{wrong}");
+}
+
+#[test]
+fn bodies_of_tets_are_written_and_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    assert!(ok(at, &["zoo"]).contains("jellyfish"));
+    ok(at, &["zoo", "jellyfish", "--vertices", "300", "-o", "bell.msh"]);
+    let told = ok(at, &["info", "bell.msh", "--json"]);
+    assert!(told.contains("tets"), "{told}");
+    ok(at, &["zoo", "jellyfish", "-o", "bell.ply"]);
+    // A bar is a model and a body: the format tells which.
+    assert!(ok(at, &["zoo", "bar", "-o", "bar.ply"]).contains("3328 triangles"));
+    assert!(ok(at, &["zoo", "bar", "-o", "bar.msh"]).contains("525 vertices"));
+    ok(at, &["new", "bell.ply", "--procdef", "jellyfish"]);
+    let scene = fs::read_to_string(at.join("bell.toml")).unwrap();
+    assert!(scene.contains("supple = 2") && scene.contains("[[asset.world]]"), "{scene}");
 }

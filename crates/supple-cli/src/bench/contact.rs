@@ -52,7 +52,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
 
 /// What a take did.
 #[derive(Default)]
-struct Went {
+struct Statistics {
     times_ms: Vec<f64>,
     deepest: f32,
     collision_steps: u32,
@@ -67,7 +67,7 @@ struct Went {
     moved: u64,
 }
 
-impl Went {
+impl Statistics {
     fn frames(&self) -> f64 {
         self.times_ms.len() as f64
     }
@@ -98,8 +98,8 @@ impl Went {
     }
 }
 
-fn play(player: &mut Player, run: &Run<'_>) -> anyhow::Result<Went> {
-    let mut went = Went::default();
+fn play(player: &mut Player, run: &Run<'_>) -> anyhow::Result<Statistics> {
+    let mut went = Statistics::default();
     for i in 0..player.frames() {
         let start = Instant::now();
         let frame = player.frame(i, run)?;
@@ -142,7 +142,7 @@ fn frames(bench: &Bench<'_>, take: &Take) -> anyhow::Result<()> {
     })
 }
 
-fn note(went: &Went, player: &Player) -> String {
+fn note(went: &Statistics, player: &Player) -> String {
     let cast = &player.cast()[0];
     let size = Bounds::of(&cast.rest.meshes[0].positions).map_or(1.0, |b| b.diagonal());
     let share = went.moved as f64 / went.frames() / cast.body.mesh.positions.len() as f64;

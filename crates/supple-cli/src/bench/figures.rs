@@ -126,6 +126,15 @@ fn volume_of(bench: &Bench<'_>, volume: &Volume) -> anyhow::Result<()> {
     let error = frame.report.volume_errors.get(volume.body).copied().flatten();
     let value = error.context("the body has a volume")?.abs();
     let triangles = player.cast()[volume.body].rest.meshes[0].triangles.len();
+    let has = |key: &str| {
+        let mut edits = scene.assets[volume.body].modifiers();
+        edits.any(|(_, m)| m.params.get(key).and_then(toml::Value::as_bool) == Some(true))
+    };
+    let how = match (has("exact_volume"), has("remesh")) {
+        (true, _) => ", exact_volume",
+        (_, true) => ", remesh",
+        _ => "",
+    };
     bench.print(&Row {
         bench: "sculpt",
         row: volume.row,
@@ -135,7 +144,7 @@ fn volume_of(bench: &Bench<'_>, volume: &Volume) -> anyhow::Result<()> {
         paper: Some(volume.paper),
         target: Some(volume.paper),
         threads: bench.shell.threads(),
-        note: format!("{triangles} triangles, played to the end"),
+        note: format!("{triangles} triangles, played to the end{how}"),
     })
 }
 
@@ -168,9 +177,11 @@ fn support(bench: &Bench<'_>, row: &Boundaries) -> anyhow::Result<()> {
     let support = map.parts().iter().filter(|part| **part == Part::Lower).count();
     let params = pathline::Params { method: Method::Adaptive { tolerance_rel_bbox: 1e-4 } };
     let mut positions = mesh.positions.clone();
+    let mut steps = 0;
     let ms = median_ms(bench.shell, || {
         positions.copy_from_slice(&mesh.positions);
-        Ok(map.apply(&mut positions, &params, &run)?)
+        steps = map.apply(&mut positions, &params, &run)?.steps;
+        Ok(())
     })?;
     let points = op.inner.len() + op.outer.len();
     bench.print(&Row {
@@ -183,7 +194,7 @@ fn support(bench: &Bench<'_>, row: &Boundaries) -> anyhow::Result<()> {
         target: Some(TIMES_FASTER * row.paper),
         threads: bench.shell.threads(),
         note: format!(
-            "{support} support vertices of {} ({}), {points} boundary points",
+            "{support} support vertices of {} ({}), {points} boundary points, up to {steps} steps",
             positions.len(),
             row.shape
         ),

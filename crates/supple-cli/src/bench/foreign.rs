@@ -157,6 +157,43 @@ print(json.dumps({"ms": min(times), "error": float(numpy.linalg.norm(ends - exac
                   "version": vtk.VTK_VERSION}))
 "#;
 
+/// Matches the regions of a body, one substep of so many iterations, on one thread; prints the least time in
+/// milliseconds. A vertex is shared by as many clusters as regions hold it.
+const PYPBD_MATCHING: &str = r#"
+import os, sys
+os.environ["OMP_NUM_THREADS"] = "1"
+import importlib.metadata, json, time
+import numpy, pypbd
+with open(sys.argv[1]) as file:
+    body = json.load(file)
+nodes, regions = body["nodes"], body["regions"]
+simulation = pypbd.Simulation.getCurrent()
+simulation.initDefault()
+model = simulation.getModel()
+model.addTetModel([numpy.array(x) for x in nodes], [node for tet in body["tets"] for node in tet])
+particles = model.getParticles()
+holding = [0] * len(nodes)
+for region in regions:
+    for node in region:
+        holding[node] += 1
+for k, region in enumerate(regions):
+    particles.setMass(k, 1.0)
+for region in regions:
+    model.addShapeMatchingConstraint(len(region), region, [holding[node] for node in region], 1.0)
+step = simulation.getTimeStep()
+step.setValueUInt(pypbd.TimeStepController.NUM_SUB_STEPS, 1)
+step.setValueUInt(pypbd.TimeStepController.MAX_ITERATIONS, int(sys.argv[2]))
+pypbd.TimeManager.getCurrent().setTimeStepSize(1 / 120)
+x = particles.getPosition(0)
+particles.setPosition(0, [1.01 * x[0], x[1], x[2]])
+times = []
+for _ in range(60):
+    start = time.perf_counter()
+    step.step(model)
+    times.append(1e3 * (time.perf_counter() - start))
+print(json.dumps({"ms": min(times), "version": importlib.metadata.version("pyPBD")}))
+"#;
+
 /// What VTK's tracer measured.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Traced {
@@ -223,6 +260,11 @@ pub(crate) fn potpourri_heat(path: &Path) -> Option<Geodesics> {
 /// How long pymeshlab needs to remesh `path` ten times over; `None` if it is not installed.
 pub(crate) fn pymeshlab_remesh(path: &Path, length: f32) -> Option<Measured> {
     measure(PYMESHLAB_REMESH, &[path.as_os_str(), length.to_string().as_ref()])
+}
+
+/// How long pyPBD matches the body in `path`, by so many iterations; `None` if it is not installed.
+pub(crate) fn pypbd_matching(path: &Path, passes: u32) -> Option<Measured> {
+    measure(PYPBD_MATCHING, &[path.as_os_str(), passes.to_string().as_ref()])
 }
 
 /// Runs a script; what it prints last is its result.

@@ -10,6 +10,7 @@ mod geodesic;
 mod mesh;
 mod procdef;
 mod remesh;
+mod render;
 mod saved;
 mod sculpt;
 mod secondary;
@@ -44,6 +45,8 @@ static ONCE: AtomicBool = AtomicBool::new(false);
 /// `supple bench fuzz --minutes 60` measures nothing: it attacks the readers with altered files and the
 /// player with random scenes.
 ///
+/// Rows whose note begins with `kernel` call one routine by itself; what stands for a table of frames plays scenes.
+///
 /// Rows that compare with a foreign program run it when it is installed (Python's trimesh, potpourri3d,
 /// pymeshlab and libigl; set `SUPPLE_PYTHON` to the interpreter that has them) and say so when it is not.
 #[derive(clap::Args, Debug)]
@@ -57,6 +60,7 @@ pub(crate) struct Args {
         "blendshape",
         "procdef",
         "smoke",
+        "render",
         "fuzz",
     ])]
     capability: Option<String>,
@@ -172,6 +176,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         ("blendshape", blendshape::run),
         ("smoke", smoke::run),
         ("procdef", procdef::run),
+        ("render", render::run),
     ];
     for &(name, rows) in all {
         if args.capability.as_deref().is_none_or(|wanted| wanted == name) {

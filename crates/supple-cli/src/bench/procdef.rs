@@ -1,8 +1,11 @@
 //! Rows of `procdef`: the paper's table of bodies, and what it leaves open: firmness, large bodies, fields.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Instant;
 
 use glam::DVec3;
+use supple::Run;
 use supple::modifier::TICKS_PER_SECOND;
 use supple::player::Player;
 use supple::procdef::field::{Known, inside, space};
@@ -10,7 +13,7 @@ use supple::procdef::{Chart, Passes};
 use supple::scene::{Folder, Scene};
 use supple::zoo::tet_bodies;
 
-use super::{Bench, Row, median_ms};
+use super::{Bench, Row, foreign, median_ms};
 
 /// A row of the paper's table: a body of the zoo, and the paper's time of a step in ms. Crowds are in `crowds.rs`.
 struct Bodies {
@@ -45,6 +48,11 @@ const fn bodies(
 pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     for bodies in BODIES.iter().filter(|b| bench.wants(b.row)) {
         ticks(bench, bodies)?;
+    }
+    for (row, body) in [("pypbd-heart", "heart"), ("pypbd-worm", "worm")] {
+        if let Some(bodies) = BODIES.iter().find(|b| b.row == body && bench.wants(row)) {
+            beside_pypbd(bench, row, bodies)?;
+        }
     }
     super::crowds::run(bench)?;
     if bench.wants("rbf-3000") {
@@ -99,6 +107,62 @@ fn ticks(bench: &Bench<'_>, row: &Bodies) -> anyhow::Result<()> {
         threads: run.thread_count(),
         note: format!("a tick of {} vertices, {:?}", mesh.positions.len(), row.passes),
     })
+}
+
+/// Both on one thread: pyPBD's shape matching of the very same regions, and a whole tick here.
+fn beside_pypbd(bench: &Bench<'_>, row: &'static str, bodies: &Bodies) -> anyhow::Result<()> {
+    let Passes::Plain(passes) = bodies.passes else { return Ok(()) };
+    let mesh = tet_bodies::build(bodies.body, Some(bodies.vertices))?;
+    let mut regions: Vec<BTreeSet<u32>> = (0..).take(mesh.positions.len()).map(alone).collect();
+    for tet in &mesh.tets {
+        tet.iter().for_each(|&v| regions[v as usize].extend(tet));
+    }
+    let nodes: Vec<[f32; 3]> = mesh.positions.iter().map(|x| x.to_array()).collect();
+    let text = serde_json::json!({ "nodes": nodes, "tets": mesh.tets, "regions": regions });
+    let path = std::env::temp_dir().join(format!("supple-{row}-{}.json", std::process::id()));
+    std::fs::write(&path, text.to_string())?;
+    let other = foreign::pypbd_matching(&path, passes);
+    std::fs::remove_file(&path)?;
+    let Some(other) = other else {
+        bench.shell.say(format!("{row} is left out: pyPBD is not installed for this Python"));
+        return Ok(());
+    };
+    let (ms, count) = least_ms(bench, bodies)?;
+    let (version, theirs) = (other.version, other.ms);
+    bench.print(&Row {
+        bench: "procdef",
+        row,
+        value: theirs / ms,
+        unit: "×",
+        better: "higher",
+        paper: None,
+        target: Some(8.0),
+        threads: 1,
+        note: format!(
+            "pyPBD {version} takes {theirs:.2} ms for {count} regions, {passes} iterations, ours {ms:.3}"
+        ),
+    })
+}
+
+fn alone(vertex: u32) -> BTreeSet<u32> {
+    BTreeSet::from([vertex])
+}
+
+/// The least time of a tick on one thread, and of how many vertices: what else runs only ever adds.
+fn least_ms(bench: &Bench<'_>, row: &Bodies) -> anyhow::Result<(f64, usize)> {
+    const TICKS: u32 = 20;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let run = Run { threads: Some(&pool), ..bench.shell.quiet_run() };
+    let (mut player, _) = Player::open(&scene(row)?, &Folder::new(Path::new(".")), &run)?;
+    let (mut secs, mut least) = (0.5, f64::INFINITY);
+    player.simulate(secs, &run)?;
+    for _ in 0..60 {
+        secs += f64::from(TICKS) / f64::from(TICKS_PER_SECOND);
+        let start = Instant::now();
+        player.simulate(secs, &run)?;
+        least = least.min(1e3 * start.elapsed().as_secs_f64() / f64::from(TICKS));
+    }
+    Ok((least, tet_bodies::build(row.body, Some(row.vertices))?.positions.len()))
 }
 
 /// 3,000 constraints with 6 right sides, evaluated at 10,000 places.

@@ -101,7 +101,7 @@ fn steps(bench: &Bench<'_>, speed: &Speed) -> anyhow::Result<()> {
         paper: Some(speed.paper),
         target: Some(speed.target),
         threads: bench.shell.threads(),
-        note: format!("{} of {} vertices, fourth-order steps", speed.shape, rest.len()),
+        note: format!("kernel: {} of {} vertices, fourth-order steps", speed.shape, rest.len()),
     })
 }
 
@@ -200,7 +200,7 @@ fn along_a_curve(bench: &Bench<'_>, explicit: &Explicit) -> anyhow::Result<()> {
         target: Some(explicit.paper_ms / 10.0),
         threads: bench.shell.threads(),
         note: format!(
-            "{} of {} vertices, all moving, one of {STEPS} steps",
+            "kernel: {} of {} vertices, all moving, one of {STEPS} steps",
             explicit.shape,
             rest.len()
         ),

@@ -112,7 +112,7 @@ fn floor(bench: &Bench<'_>, bar: &Bar) -> anyhow::Result<f64> {
             target: None,
             threads: bench.shell.threads(),
             note: format!(
-                "plain linear blend of {} vertices, {} triangles",
+                "kernel: plain linear blend of {} vertices, {} triangles",
                 mesh.positions.len(),
                 mesh.triangles.len()
             ),
@@ -145,7 +145,7 @@ fn per_joint(bench: &Bench<'_>, bar: &Bar, floor: f64) -> anyhow::Result<()> {
         target: Some(0.4),
         threads: bench.shell.threads(),
         note: format!(
-            "closed form: bend 90° in three corrected steps, plain skinning included: {:.1} × the floor; {} of \
+            "kernel, closed form: bend 90° in three corrected steps, plain skinning included: {:.1} × the floor; {} of \
              {} triangles blend",
             ms / floor,
             bar.closed_form.blended_triangles("second"),
@@ -166,7 +166,7 @@ fn retreating(bench: &Bench<'_>, bar: &Bar, floor: f64) -> anyhow::Result<()> {
         paper: Some(THESIS_MS),
         target: None,
         threads: bench.shell.threads(),
-        note: format!("bend 90°, looked after: {:.0} × the floor", ms / floor),
+        note: format!("kernel: bend 90°, looked after: {:.0} × the floor", ms / floor),
     })
 }
 

@@ -56,7 +56,7 @@ const LISTED: usize = 8;
 
 /// What `bake` tells, under the names it has in JSON.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct Results<'a> {
     files: &'a [PathBuf],
     frames: [u32; 2],
     reused_frames: u32,
@@ -191,7 +191,7 @@ fn bake_player(
 
 fn tell(baked: &Baked, shell: &Shell) -> anyhow::Result<()> {
     if shell.options().json {
-        return shell.print_json(&Told {
+        return shell.print_json(&Results {
             files: &baked.files,
             frames: [baked.frames.start, baked.frames.end],
             reused_frames: baked.reused,

@@ -11,6 +11,7 @@ pub(crate) mod flow;
 pub(crate) mod info;
 pub(crate) mod new;
 mod number;
+mod one_shot;
 pub(crate) mod procdef;
 pub(crate) mod remesh;
 pub(crate) mod render;

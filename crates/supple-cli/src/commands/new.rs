@@ -1,6 +1,5 @@
 //! `supple new`: a starter scene for a mesh.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,9 +9,10 @@ use glam::DVec3;
 use supple::procdef::preset::Preset;
 use supple::procdef::starter;
 use supple::rig::body::Parts;
-use supple::{Asset, scene};
+use supple::scene;
 
-use crate::shell::{self, Shell};
+use super::one_shot;
+use crate::shell::Shell;
 
 /// Write a starter scene for a mesh: its clips, skeleton, morph targets and flesh that jiggles, ready to
 /// edit and bake
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         );
     }
     supple::io::check_output(&scene_file)?;
-    let name = asset_name(args, &scene_file)?;
+    let name = one_shot::named(&args.mesh, Some(&scene_file))?;
     let text = match args.procdef.as_deref().and_then(Preset::named) {
         Some(preset) => {
             let written = starter::scene(&name, &asset, preset, (args.head, args.up))?;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
             written.text
         }
         None => {
-            let played = played(args.clip.as_deref(), &asset)?;
+            let played = one_shot::clip(args.clip.as_deref(), &asset)?.unwrap_or_default();
             let written = scene::starter_for(&name, &asset, played, &shell.quiet_run());
             for note in &written.notes {
                 shell.say(format!("note: {note}"));
@@ -103,33 +103,4 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         shell.print_json(&serde_json::json!({ "scene": scene_file }))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The number of the clip that was asked for.
-fn played(clip: Option<&str>, asset: &Asset) -> anyhow::Result<usize> {
-    let Some(wanted) = clip else { return Ok(0) };
-    let by_name = asset.clips.iter().position(|c| c.name == wanted);
-    let by_number = wanted.parse().ok().filter(|&i: &usize| i < asset.clips.len());
-    by_name.or(by_number).with_context(|| {
-        let names: Vec<String> =
-            asset.clips.iter().take(20).map(|c| shell::shown(&c.name)).collect();
-        match &names[..] {
-            [] => format!("there is no clip '{wanted}': the file has none; leave --clip out"),
-            names => format!("there is no clip '{wanted}'; there are {}", names.join(", ")),
-        }
-    })
-}
-
-/// How the scene names the mesh: relative to its own folder if the mesh is in it or below.
-fn asset_name(args: &Args, scene_file: &Path) -> anyhow::Result<String> {
-    let mesh = fs::canonicalize(&args.mesh)?;
-    let folder = match scene_file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => ".".as_ref(),
-    };
-    let folder = fs::canonicalize(folder)
-        .with_context(|| format!("the folder {} does not exist", folder.display()))?;
-    let name = mesh.strip_prefix(&folder).map_or_else(|_| mesh.clone(), PathBuf::from);
-    let name = name.to_str().context("the name of the mesh is not Unicode")?;
-    Ok(name.replace('\\', "/"))
 }

@@ -43,6 +43,7 @@ mod folds;
 mod names;
 mod output;
 mod summary;
+mod take;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,7 @@ pub use folds::{FoldedFrame, Folds};
 use names::Names;
 pub use output::{WRITERS, Writer};
 pub use summary::{Contact, Flesh, Summary};
+pub use take::{TakeOf, holds_takes, write_take};
 
 /// What to bake.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -14,8 +14,8 @@ use super::cache::Cache;
 use super::names::{Names, file_name};
 use super::{BakeError, Baked};
 use crate::io::{Take, gltf, mdd, obj, pc2, ply, save, usd};
-use crate::mesh::attribute::{COLOR, NORMAL};
-use crate::mesh::normals::vertex_normals;
+use crate::mesh::attribute::COLOR;
+use crate::mesh::surface_frames::SurfaceFrames;
 use crate::mesh::{Group, Topology, TriMesh, Values};
 use crate::player::{Cast, Player};
 use crate::rig::asset::{Alpha, Material, UvOrigin};
@@ -174,9 +174,8 @@ impl Outputs<'_> {
     ) -> Result<(), BakeError> {
         let cast = &self.player.cast()[body];
         let rest = Cow::Borrowed(&cast.rest.meshes[0]);
-        let mut rest = cast.rest.uv_origin.convert(UvOrigin::Bottom, rest).into_owned();
-        // Split normals of the rest shape do not fit the moving one.
-        rest.corners.retain(|c| c.name != NORMAL);
+        let rest = cast.rest.uv_origin.convert(UvOrigin::Bottom, rest).into_owned();
+        let frames = SurfaceFrames::of(&rest);
         for frame in self.frames.clone() {
             let path = self.names.of_frame(body, frame, ending);
             let shape = self
@@ -185,10 +184,9 @@ impl Outputs<'_> {
                 .map_err(|source| self.stopped(BakeError::Io { path: path.clone(), source }))?;
             let is_own = Arc::ptr_eq(&shape.topology, cast.topology());
             let mut mesh = if is_own { rest.clone() } else { surface(&rest.name, &shape.topology) };
-            mesh.positions = shape.positions;
-            if mesh.attributes.normals().is_some() {
-                let normals = vertex_normals(&mesh.positions, &mesh.triangles, self.run);
-                mesh.attributes.set(NORMAL, Values::Vec3(normals));
+            match is_own {
+                true => frames.place(&mut mesh, shape.positions, self.run),
+                false => mesh.positions = shape.positions,
             }
             for channel in &shape.channels {
                 mesh.attributes.set(channel.name.clone(), channel.values.clone());

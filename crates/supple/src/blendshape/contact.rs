@@ -235,7 +235,7 @@ impl Interaction {
         report.depth_rel_diagonal = world.deepest(solver, &now.x) / solver.diagonal;
         (report.beyond, report.bent_off) = (blend.report.beyond, frame.bent_off);
         report.inverted_tets = solver.body.inverted(&now.x);
-        let positions = solver.surface(&now.x);
+        let positions = solver.surface(&now.x)?;
         let moved = now.x.iter().zip(&x).map(|(now, free)| *now - *free).collect();
         *touch = Touch { x: now.x, terms: now.terms, moved, is_driven: false };
         report.contacts = touch.contacts();

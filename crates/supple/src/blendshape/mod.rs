@@ -325,6 +325,14 @@ pub enum Error {
         /// The largest there may be, on either side.
         most: f64,
     },
+    /// A vertex goes farther than positions can say.
+    #[error(
+        "vertex {vertex} goes farther than single precision holds: scale the shapes down, or take smaller weights"
+    )]
+    TooFar {
+        /// Which vertex.
+        vertex: usize,
+    },
     /// Weights with the base counted do not sum to one.
     #[error(
         "the weights sum to {sum}, not to 1: with the base counted they must, or blend additively without it"

@@ -60,7 +60,7 @@ pub fn newton(
         last = problem.longest(&x, &step);
         steps += 1;
     }
-    let positions = solver.surface(&solver.placed(&frame.shares, &x));
+    let positions = solver.surface(&solver.placed(&frame.shares, &x))?;
     Ok(Found { positions, steps, last_step_rel_diagonal: last / solver.diagonal })
 }
 

@@ -194,7 +194,7 @@ impl Solver {
         }
         run.install(|| {
             let (frame, x, report) = self.nodes(shares, weights, history, run)?;
-            let positions = self.surface(&self.placed(&frame.shares, &x));
+            let positions = self.surface(&self.placed(&frame.shares, &x))?;
             Ok(Blend { positions, report: Report { beyond, ..report } })
         })
     }
@@ -232,7 +232,7 @@ impl Solver {
         let exact = self.exact(&shares);
         let (frame, x, report) = self.nodes(shares, weights, history, run)?;
         let x = self.placed(&frame.shares, &x);
-        let positions = exact.unwrap_or_else(|| self.surface(&x));
+        let positions = exact.map_or_else(|| self.surface(&x), Ok)?;
         Ok(Free { blend: Blend { positions, report: Report { beyond, ..report } }, frame, x })
     }
 
@@ -574,7 +574,12 @@ impl Solver {
         placed
     }
 
-    pub(super) fn surface(&self, x: &[DVec3]) -> Vec<Vec3> {
-        self.body.node_of.iter().map(|&node| x[node as usize].as_vec3()).collect()
+    pub(super) fn surface(&self, x: &[DVec3]) -> Result<Vec<Vec3>, Error> {
+        let positions: Vec<Vec3> =
+            self.body.node_of.iter().map(|&node| x[node as usize].as_vec3()).collect();
+        match positions.iter().position(|p| !p.is_finite()) {
+            Some(vertex) => Err(Error::TooFar { vertex }),
+            None => Ok(positions),
+        }
     }
 }

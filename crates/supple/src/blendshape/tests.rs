@@ -550,4 +550,9 @@ fn says_what_is_wrong() {
     let wrong = |w: &[f64]| solver.solve(w, &mut History::default(), &Run::default()).unwrap_err();
     assert!(matches!(wrong(&[]), Error::OtherWeights { found: 0, expected: 1, .. }), "too few");
     assert_eq!(wrong(&[f64::INFINITY]), Error::WeightNotFinite { weight: 0 });
+    let far: Vec<Vec3> = base.iter().map(|p| 1e37 * *p).collect();
+    let far = Shapes::of_surface(&surface, base, vec![&far]);
+    let solver = Solver::new(&far, &plain, &Run::default()).unwrap();
+    let beyond = solver.solve(&[900.0], &mut History::default(), &Run::default()).unwrap_err();
+    assert!(matches!(beyond, Error::TooFar { .. }), "{beyond}");
 }

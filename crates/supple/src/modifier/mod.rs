@@ -63,7 +63,7 @@ pub use marker::{Marker, OnItsWay};
 pub use memo::Memo;
 pub use placement::Placement;
 pub use registry::{Kind, Registry};
-pub use report::{Figure, Fold, Report};
+pub use report::{Details, Figure, Fold, Report};
 pub use source::{FlowEntry, Flows, Loaded, NamedFlow, Need, Source, Tets};
 pub use track::{Ease, Track, Tracks, Value};
 
@@ -326,8 +326,10 @@ pub struct Inputs<'a> {
     pub placement: DAffine3,
     /// Whether the asset meets other bodies.
     pub meets_others: bool,
-    /// When the scene starts, in seconds, and its frames a second: which frames will be asked for.
+    /// When the scene starts and ends, in seconds, and its frames a second: which frames will be asked for.
     pub start_secs: f64,
+    #[expect(missing_docs, reason = "said above")]
+    pub end_secs: f64,
     #[expect(missing_docs, reason = "said above")]
     pub fps: f64,
     /// What bodies of the scene that are alike work out once.

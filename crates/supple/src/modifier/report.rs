@@ -9,8 +9,10 @@
 //! assert_eq!((report.figures.len(), report.warnings.len()), (1, 1));
 //! ```
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +78,35 @@ impl fmt::Display for Figure {
     }
 }
 
+/// What modifiers tell of a frame that no figure can say, each as its own type. It goes with the frame and is not stored.
+#[derive(Clone, Default)]
+pub struct Details(Vec<(usize, Arc<dyn Any + Send + Sync>)>);
+
+impl Details {
+    /// What modifiers of a body tell as this type.
+    pub fn of<T: Any>(&self, body: usize) -> impl Iterator<Item = &T> {
+        self.0.iter().filter(move |d| d.0 == body).filter_map(|d| d.1.downcast_ref())
+    }
+
+    /// Adds those of another list.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.0.append(&mut other.0);
+    }
+}
+
+impl PartialEq for Details {
+    /// They follow from what else is in a frame, and are not there when it was stored: no reason to tell two frames apart.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} details", self.0.len())
+    }
+}
+
 /// What one modifier tells about one frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -86,6 +117,8 @@ pub struct Report {
     /// The volume before it moved the body, if how that changed is worth telling: the player, which mostly measures the
     /// volume anyway, adds the figure `volume change`.
     pub volume_before: Option<f64>,
+    /// What no figure can say.
+    pub(crate) details: Details,
     body: usize,
     modifier: usize,
     kind: &'static str,
@@ -110,6 +143,11 @@ impl Report {
         self.figures.push(Figure { body, modifier, kind, name, unit, fold, value: value.into() });
     }
 
+    /// Tells what no figure can say: [`player::Report::details`](crate::player::Report) hands it to who knows the type.
+    pub fn detail(&mut self, value: impl Any + Send + Sync) {
+        self.details.0.push((self.body, Arc::new(value)));
+    }
+
     /// Tells how the volume changed, to what it is after the modifier.
     pub(crate) fn tell_volume(&mut self, after: f64) {
         if let Some(before) = self.volume_before.take() {
@@ -131,6 +169,15 @@ mod tests {
     fn figures_fold_as_they_say() {
         let over = |fold: Fold| [-3.0, 2.0].iter().fold(1.0, |a, &b| fold.add(a, b));
         assert_eq!([Fold::Largest, Fold::Sum, Fold::Last].map(over), [-3.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn details_are_found_by_body_and_type() {
+        let mut report = Report::of(1, 1, "smoke");
+        report.detail("seeds");
+        report.detail(7_u8);
+        assert_eq!(report.details.of::<u8>(1).collect::<Vec<_>>(), [&7]);
+        assert_eq!(report.details.of::<&str>(0).count(), 0);
     }
 
     #[test]

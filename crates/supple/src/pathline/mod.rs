@@ -52,6 +52,7 @@
 //! ```
 
 mod kernel;
+pub(crate) mod step;
 mod transport;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -65,10 +66,9 @@ use crate::Run;
 use crate::field::{Flow, Phase};
 use crate::mesh::measure::Bounds;
 use crate::run::Cancelled;
-use kernel::{Pace, Reach, Steepest, Sweep, Swept};
+use step::INJECTIVE;
 
-/// Largest `h L` for which one step cannot fold.
-const INJECTIVE: f32 = 0.69;
+use kernel::{Pace, Reach, Steepest, Sweep, Swept};
 
 /// Steps of one phase beyond which the parameters are surely wrong.
 const MOST_STEPS: f32 = 200_000.0;

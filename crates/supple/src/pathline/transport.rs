@@ -5,6 +5,7 @@
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
+use super::step::{Moving, Stages, Velocity, step};
 use super::{Direction, Error, Method, Params, least_steps};
 use crate::Run;
 use crate::field::{Flow, Phase};
@@ -30,7 +31,7 @@ pub fn deformation_gradients(
         Method::Fixed { steps } => steps,
         Method::Adaptive { .. } => STEPS,
     };
-    let mut states = run.map(points.len(), |i| (points[i].as_dvec3(), DMat3::IDENTITY));
+    let mut states = run.map(points.len(), |i| Carried(points[i].as_dvec3(), DMat3::IDENTITY));
     let count = flow.phases.len();
     for k in 0..count {
         let phase = match direction {
@@ -41,7 +42,7 @@ pub fn deformation_gradients(
         run.for_each(&mut states, |_, state| *state = through(phase, *state, steps, direction));
         run.check()?;
     }
-    Ok(states.into_iter().map(|(_, gradient)| gradient.as_mat3()).collect())
+    Ok(states.into_iter().map(|state| state.1.as_mat3()).collect())
 }
 
 /// Unit normals after the deformation.
@@ -59,32 +60,41 @@ pub fn transport_tangents(tangents: &mut [Vec3], gradients: &[Mat3], run: &Run<'
     run.for_each(tangents, |i, t| *t = (gradients[i] * *t).normalize_or(*t));
 }
 
-type State = (DVec3, DMat3);
+/// A place and the derivative of the map that led there.
+#[derive(Clone, Copy)]
+struct Carried(DVec3, DMat3);
 
-fn through(phase: &Phase, mut state: State, steps: u32, direction: Direction) -> State {
+impl Moving for Carried {
+    type Time = f64;
+
+    fn ahead(&self, rate: &Self, h: f64) -> Self {
+        Self(self.0 + h * rate.0, self.1 + h * rate.1)
+    }
+
+    fn after(&self, stages: &Stages<Self>, h: f64) -> Self {
+        let Stages { first, second, third, fourth, .. } = stages;
+        Self(
+            self.0 + h / 6.0 * (first.0 + 2.0 * (second.0 + third.0) + fourth.0),
+            self.1 + h / 6.0 * (first.1 + 2.0 * (second.1 + third.1) + fourth.1),
+        )
+    }
+}
+
+impl Velocity<Carried> for Phase {
+    fn at(&self, &Carried(x, gradient): &Carried, t: f64) -> Carried {
+        let here = self.sample(x, t);
+        Carried(here.velocity, here.jacobian * gradient)
+    }
+}
+
+fn through(phase: &Phase, mut state: Carried, steps: u32, direction: Direction) -> Carried {
     let duration = f64::from(phase.duration);
     let (start, h) = match direction {
         Direction::Forward => (0.0, duration / f64::from(steps)),
         Direction::Backward => (duration, -duration / f64::from(steps)),
     };
     for k in 0..steps {
-        state = rk4(phase, state, start + h * f64::from(k), h);
+        state = step(phase, &state, [start + h * f64::from(k), h]);
     }
     state
-}
-
-fn rk4(phase: &Phase, state: State, t: f64, h: f64) -> State {
-    let rate = |(x, f): State, t: f64| {
-        let s = phase.sample(x, t);
-        (s.velocity, s.jacobian * f)
-    };
-    let ahead = |k: State, reach: f64| (state.0 + reach * k.0, state.1 + reach * k.1);
-    let k1 = rate(state, t);
-    let k2 = rate(ahead(k1, 0.5 * h), t + 0.5 * h);
-    let k3 = rate(ahead(k2, 0.5 * h), t + 0.5 * h);
-    let k4 = rate(ahead(k3, h), t + h);
-    (
-        state.0 + h / 6.0 * (k1.0 + 2.0 * (k2.0 + k3.0) + k4.0),
-        state.1 + h / 6.0 * (k1.1 + 2.0 * (k2.1 + k3.1) + k4.1),
-    )
 }

@@ -9,8 +9,8 @@ use crate::Run;
 use crate::contact::collider::{Collider, Place, Solid};
 use crate::contact::flesh::parting::{Skin, Unparted};
 use crate::contact::flesh::{
-    Contacts, Meet, Obstacle, Parting, PosedCollider, PosedSegment, Pressure, Report, Segment,
-    Segments, Thing, resolve,
+    Contacts, Meet, Obstacle, Origin, Parting, PosedCollider, PosedSegment, Pressure, Report,
+    Segment, Segments, resolve,
 };
 #[cfg(feature = "rigid")]
 use crate::contact::rigid::{SUBSTEPS, Stepper};
@@ -238,7 +238,7 @@ impl Arena {
             let collider = &self.colliders[touch.collider as usize];
             let segment = touch.segment as usize;
             near[segment].push(Obstacle {
-                thing: Thing::Part(touch.collider, touch.part),
+                origin: Origin::Part(touch.collider, touch.part),
                 solid: &collider.parts[touch.part as usize],
                 place: places[touch.collider as usize],
                 size: collider.size.unwrap_or(2.0 * soft.segments.all[segment].radius),
@@ -268,7 +268,7 @@ struct Side {
 impl Side {
     fn obstacle(&self) -> Obstacle<'_> {
         Obstacle {
-            thing: Thing::Plane(self.meet),
+            origin: Origin::Plane(self.meet),
             solid: &self.solid,
             place: self.place,
             size: self.size,

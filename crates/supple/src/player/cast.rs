@@ -20,7 +20,9 @@ use crate::mesh::shading::Shading;
 use crate::mesh::tangents;
 use crate::mesh::volume::volume;
 use crate::mesh::{Shape, TetMesh, Topology, TriMesh, Values};
-use crate::modifier::{AnyState, Figure, Modifier, Obstacles, PoseAt, Posed, Ready, Report, Stage};
+use crate::modifier::{
+    AnyState, Details, Figure, Modifier, Obstacles, PoseAt, Posed, Ready, Report, Stage,
+};
 use crate::rig::asset::Asset;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::scene::{
@@ -84,6 +86,7 @@ pub(super) struct Deformed {
     pub(super) shape: Shape,
     pub(super) warnings: Vec<String>,
     pub(super) figures: Vec<Figure>,
+    pub(super) details: Details,
     pub(super) guides: Guides,
     /// What the last modifier told, if how it changed the volume is still to be told.
     pub(super) unmeasured: Option<Report>,
@@ -308,6 +311,7 @@ impl Cast {
             shape: Shape { topology: self.topology.clone(), ..Shape::default() },
             warnings: self.folded.warnings.clone(),
             figures: Vec::new(),
+            details: Details::default(),
             guides: Guides::default(),
             unmeasured: None,
         };
@@ -441,13 +445,19 @@ impl Cast {
 
     /// Where the primary motion alone carries the vertices; `None` if it is simulated.
     pub(super) fn posed(&self, secs: f64, run: &Run<'_>) -> Option<Vec<Vec3>> {
+        let (pose, matrices) = self.moved(secs)?;
+        Some(self.body.skin(&pose, &matrices, self.skinning(), run))
+    }
+
+    /// The pose that the primary motion alone gives it, and its joints then; `None` if it is simulated.
+    pub(super) fn moved(&self, secs: f64) -> Option<(Pose, Vec<Mat4>)> {
         #[cfg(feature = "rigid")]
         if matches!(*self.drive, Drive::Simulated { .. }) {
             return None;
         }
         let pose = self.pose(secs);
         let matrices = self.matrices(&pose, &RigidState::default(), secs);
-        Some(self.body.skin(&pose, &matrices, self.skinning(), run))
+        Some((pose, matrices))
     }
 
     /// From bind to world, for each joint.

@@ -55,6 +55,7 @@ pub mod clock;
 mod error;
 mod fingerprint;
 mod guide;
+mod joined;
 mod open;
 mod resample;
 pub mod source;
@@ -73,7 +74,8 @@ use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::{Buffers, Shading};
 use crate::mesh::volume::{centroid, volume};
 use crate::mesh::{Attributes, Shape, Topology, Values};
-use crate::modifier::{Figure, Memo, Obstacles, Registry};
+use crate::modifier::{Details, Figure, Memo, Obstacles, Registry};
+use crate::rig::Pose;
 use crate::scene::{Folder, Motion, Noted, Scene, Source};
 use crate::{Asset, Run};
 
@@ -170,6 +172,9 @@ pub struct Report {
     /// For each body, the longest an edge is over its length at rest, where it was measured.
     #[serde(default)]
     pub edge_stretches: Vec<f64>,
+    /// What modifiers tell that no figure can say; not stored with frames.
+    #[serde(skip)]
+    pub details: Details,
 }
 
 impl Report {
@@ -309,6 +314,13 @@ impl Player {
         self.cast.get(body)?.posed(self.clock.frame(frame).secs, run)
     }
 
+    /// The pose that the motion alone gives a body in a frame, and where its joints are then, from bind to world; `None`
+    /// if it is simulated.
+    #[must_use]
+    pub fn pose(&self, body: usize, frame: u32) -> Option<(Pose, Vec<Mat4>)> {
+        self.cast.get(body)?.moved(self.clock.frame(frame).secs)
+    }
+
     /// A hash of all that decides where vertices go: the scene, all that was loaded for it, and this
     /// library's version.
     #[must_use]
@@ -363,11 +375,11 @@ impl Player {
     }
 
     /// As [`frame`](Self::frame), with no normals: for writers that have no use for them.
-    pub(crate) fn frame_without_normals(
-        &mut self,
-        i: u32,
-        run: &Run<'_>,
-    ) -> Result<Frame, FrameError> {
+    ///
+    /// # Errors
+    ///
+    /// As [`frame`](Self::frame).
+    pub fn frame_without_normals(&mut self, i: u32, run: &Run<'_>) -> Result<Frame, FrameError> {
         let shown = Shown { shaded: false, next: self.tick_after(i, run) };
         self.play(self.clock.frame(i), shown, run)
     }
@@ -451,10 +463,11 @@ impl Player {
         self.ahead = ahead;
         let mut bodies = Vec::with_capacity(self.cast.len());
         for played in played {
-            let Played { body, volume_error, warnings, figures, contact } = played?;
+            let Played { body, volume_error, warnings, figures, mut details, contact } = played?;
             report.volume_errors.push(volume_error);
             report.warnings.extend(warnings);
             report.figures.extend(figures);
+            report.details.append(&mut details);
             report.contacts.push(contact);
             bodies.push(body);
         }
@@ -502,10 +515,10 @@ impl Player {
         }
         deformed.warnings.extend(contact_warnings(&cast.actor.name, &contact));
         let volume_error = cast.rest_volume.map(|rest| now / rest - 1.0);
-        let Deformed { shape, warnings, figures, guides, .. } = deformed;
+        let Deformed { shape, warnings, figures, details, guides, .. } = deformed;
         let Shape { topology, positions, channels } = shape;
         let body = BodyFrame { positions, topology, channels, normals, guides };
-        Ok(Played { body, volume_error, warnings, figures, contact })
+        Ok(Played { body, volume_error, warnings, figures, details, contact })
     }
 
     /// The normals of a body, if they are wanted, and its volume.
@@ -728,6 +741,7 @@ struct Played {
     volume_error: Option<f64>,
     warnings: Vec<String>,
     figures: Vec<Figure>,
+    details: Details,
     contact: flesh::Report,
 }
 

@@ -10,7 +10,7 @@ use super::cast::{Cast, Deformed};
 use super::error::{FrameError, PlayerError, Unreadable};
 use super::{BodyState, Load, Slot, source};
 use crate::contact::Lent;
-use crate::mesh::attribute::{NORMAL, TANGENT};
+use crate::mesh::surface_frames::SurfaceFrames;
 use crate::mesh::volume::volume;
 use crate::mesh::{Shape, TetMesh, TriMesh};
 use crate::modifier::{
@@ -165,7 +165,7 @@ impl Opening<'_> {
         let before = self.before?;
         let (now, then) = (&self.scene.time, &before.time);
         let kind = self.registry.get(&entry.kind)?;
-        let is_same_scene = (now.start, now.fps) == (then.start, then.fps)
+        let is_same_scene = now == then
             && before.flows == self.scene.flows
             && (!kind.reads_tracks || before.tracks == self.scene.tracks);
         if !is_same_scene {
@@ -228,6 +228,7 @@ impl Opening<'_> {
             },
             meets_others: rest.meets_others,
             start_secs: self.scene.time.start,
+            end_secs: self.scene.time.end,
             fps: self.scene.time.fps,
             memo: self.memo,
             run: self.run,
@@ -309,9 +310,10 @@ impl Opening<'_> {
         }
         body.welding().move_together(&body.mesh.positions, &mut shape.positions);
         if is_single(asset) && asset.meshes[0].positions == body.mesh.positions {
-            reshape(&mut asset.meshes[0], &shape.positions);
+            let own = &mut asset.meshes[0];
+            SurfaceFrames::of(own).place(own, shape.positions.clone(), self.run);
         }
-        reshape(&mut body.mesh, &shape.positions);
+        SurfaceFrames::of(&body.mesh).place(&mut body.mesh, shape.positions, self.run);
         Ok(Some(report))
     }
 
@@ -609,6 +611,7 @@ impl Cast {
             self.warn(i, &what, deformed);
         }
         deformed.figures.append(&mut report.figures);
+        deformed.details.append(&mut report.details);
         if report.volume_before.is_none() {
             return;
         }
@@ -727,14 +730,4 @@ fn wrong(actor: &Actor, i: usize, what: String) -> PlayerError {
 pub(super) fn is_single(asset: &Asset) -> bool {
     let instances = asset.nodes.iter().filter(|node| node.mesh.is_some()).count();
     asset.meshes.len() == 1 && instances <= 1
-}
-
-/// Gives a mesh another shape; its normals and tangents were those of the old one.
-fn reshape(mesh: &mut TriMesh, positions: &[Vec3]) {
-    mesh.positions.clear();
-    mesh.positions.extend_from_slice(positions);
-    for name in [NORMAL, TANGENT] {
-        mesh.attributes.remove(name);
-        mesh.corners.retain(|c| c.name != name);
-    }
 }

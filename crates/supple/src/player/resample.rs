@@ -7,22 +7,33 @@
 //! between those of their neighbours and are played again, until no triangle needs more. The finer mesh
 //! has one connectivity for all frames, and its first vertices are those it had.
 //!
+//! Where modifiers need the whole surface at once (`sculpt`, `skinning`: all that are not
+//! [`POINTWISE`](crate::modifier::Modifier::POINTWISE)), the middles of edges cannot be played before they are
+//! vertices: they are guessed, and after each round the finer mesh is played
+//! ([`refine_whole`](crate::mesh::refine::refine_whole)).
+//!
+//! The meshes of an asset are split as one, so that they stay together where they touch; each node gets a mesh of
+//! its own, since copies move differently.
+//!
 //! # Limits
 //!
-//! Up to 24 frames, evenly spread, are looked at. Assets of several meshes, and those whose modifiers
-//! need the whole surface at once (`sculpt`, `skinning`: all that are not
-//! [`POINTWISE`](crate::modifier::Modifier::POINTWISE)), are left as they are, with a warning.
+//! - Up to 24 frames, evenly spread, are looked at.
+//! - Modifiers that name vertices by number would name others in an asset of several meshes: it is left as it is, with
+//!   a warning. So are bodies that `remesh = true` made finer for their edits, and those whose modifiers take no finer
+//!   mesh (a blend of files with as many vertices).
 
 use std::sync::Mutex;
 
 use glam::Vec3;
 
-use super::open::is_single;
+use super::joined::{apart, join};
 use super::{Player, PlayerError, load};
 use crate::mesh::measure::Bounds;
-use crate::mesh::refine::{self, refine};
+use crate::mesh::refine::{self, refine, refine_whole};
+use crate::mesh::welding::Welding;
 use crate::mesh::{SkinWeights, TriMesh, Values};
 use crate::modifier::Registry;
+use crate::rig::Body;
 use crate::scene::{Actor, Entry, Folder, Scene, Source};
 use crate::{Asset, Run};
 
@@ -37,6 +48,9 @@ const STRETCH: f32 = 2.0;
 
 /// The largest angle between the normals at the ends of an edge, beyond that at rest.
 const ANGLE_DEGREES: f32 = 30.0;
+
+/// How near vertices that rest at one place must stay to be at one place, as a share of the box.
+const NEAR_REL_BBOX: f32 = 1e-5;
 
 /// A mesh may have so many times the triangles it had.
 const MOST_TIMES: usize = 8;
@@ -86,21 +100,14 @@ impl<'a> Stock<'a> {
         Ok(stock)
     }
 
-    /// A player of the scene, with another mesh for one of the assets.
-    fn play(
-        &self,
-        instead: Option<(usize, &TriMesh)>,
-        run: &Run<'_>,
-    ) -> Result<Player, PlayerError> {
+    /// A player of the scene, with another asset for one of them.
+    fn play(&self, instead: Option<(usize, &Asset)>, run: &Run<'_>) -> Result<Player, PlayerError> {
         let mut from_stock = |source: &Source| {
             let Some(k) = self.assets.iter().position(|(known, _)| known == source) else {
                 return Ok(load(source, self.folder, &mut Vec::new(), run)?);
             };
-            let mut asset = self.assets[k].1.clone();
-            if let Some((_, mesh)) = instead.filter(|(number, _)| *number == k) {
-                asset.meshes[0] = mesh.clone();
-            }
-            Ok(asset)
+            let other = instead.filter(|(number, _)| *number == k).map(|(_, asset)| asset);
+            Ok(other.unwrap_or(&self.assets[k].1).clone())
         };
         Player::new(self.scene, self.folder, &mut from_stock, run)
     }
@@ -110,52 +117,90 @@ impl<'a> Stock<'a> {
         self.scene.assets.iter().enumerate().filter(move |(_, actor)| actor.source == source)
     }
 
-    /// Makes the mesh of an asset as fine as its takes need it.
+    /// Makes the meshes of an asset as fine as its takes need them.
     fn resample(&mut self, k: usize, run: &Run<'_>) -> Result<(), PlayerError> {
-        if let Some(why) = self.obstacle(k) {
-            let name = self.actors(k).next().map_or("", |(_, actor)| &actor.name);
-            self.warnings.push(format!("asset '{name}' is not resampled: {why}"));
+        let asset = with_own_meshes(&self.assets[k].1);
+        if let Some(why) = self.obstacle(k, asset.meshes.len()) {
+            self.leave(k, why);
             return Ok(());
         }
+        let Ok(body) = Body::from_asset(&asset) else { return Ok(()) };
         let quiet = Run { progress: None, ..*run };
-        let mesh = self.assets[k].1.meshes[0].clone();
-        let deform = |points: &TriMesh| self.frames(k, &mesh, points, &quiet);
-        let scale = scale(&mesh, &deform(&TriMesh { triangles: Vec::new(), ..mesh.clone() })?);
-        let refined = match refine(&mesh, &deform, &fineness(&mesh, scale), run) {
-            Ok(refined) => refined,
-            Err(refine::Error::Deformation(error)) => return Err(error),
-            Err(refine::Error::Cancelled(cancelled)) => return Err(cancelled.into()),
-            Err(error @ refine::Error::WrongCount { .. }) => {
-                self.warnings.push(format!("not resampled: {error}"));
-                return Ok(());
-            }
+        let mesh = join(&asset.meshes, body.rest_mesh(run).positions);
+        // What is wrong with the scene is told when it is played.
+        let Ok(shown) = self.frames(k, &asset, &mesh, &quiet) else {
+            return run.check().map_err(PlayerError::from);
         };
-        self.assets[k].1.meshes[0] = refined.mesh;
+        let params = fineness(&mesh, scale(&mesh, &shown));
+        let refined = if self.needs_surface(k) {
+            let deform = |mesh: &TriMesh| self.frames(k, &asset, mesh, &quiet);
+            refine_whole(&mesh, &deform, &params, run)
+        } else {
+            let deform = |points: &TriMesh| {
+                let mut frames = self.frames(k, &asset, &with_points(&mesh, points), &quiet)?;
+                frames.iter_mut().for_each(|f| drop(f.drain(..mesh.positions.len().min(f.len()))));
+                Ok(frames)
+            };
+            refine(&mesh, &deform, &params, run)
+        };
+        match refined {
+            Ok(refined) => {
+                let (meshes, _) = apart(&asset.meshes, &refined.mesh);
+                self.assets[k].1 = Asset { meshes, ..asset };
+            }
+            Err(refine::Error::Cancelled(cancelled)) => return Err(cancelled.into()),
+            Err(refine::Error::Deformation(PlayerError::Cancelled(cancelled))) => {
+                return Err(cancelled.into());
+            }
+            Err(error) => self.leave(k, &error.to_string()),
+        }
         Ok(())
     }
 
-    /// Why an asset stays as it is.
-    fn obstacle(&self, k: usize) -> Option<&'static str> {
-        let asset = &self.assets[k].1;
-        let kinds = Registry::default();
-        let whole = |entry: &Entry| !kinds.get(&entry.kind).is_some_and(|kind| kind.pointwise);
-        if !is_single(asset) {
-            return Some("it has several meshes; join them first");
-        }
-        let needs_surface =
-            self.actors(k).any(|(_, actor)| actor.modifiers().any(|(_, m)| whole(m)));
-        needs_surface.then_some("a modifier of it (sculpt, skinning, …) needs its whole surface")
+    /// Tells that an asset stays as it is.
+    fn leave(&mut self, k: usize, why: &str) {
+        let name = self.actors(k).next().map_or("", |(_, actor)| &actor.name);
+        self.warnings.push(format!("asset '{name}' is not resampled: {why}"));
     }
 
-    /// Where points beside a mesh go, in some frames of all its actors.
+    /// Why an asset of so many meshes stays as it is.
+    fn obstacle(&self, k: usize, meshes: usize) -> Option<&'static str> {
+        let kinds = Registry::default();
+        let mut entries = self.actors(k).flat_map(|(_, actor)| actor.modifiers());
+        let mut any = |is_it: &dyn Fn(&Entry) -> bool| entries.any(|(_, entry)| is_it(entry));
+        let remeshes = |entry: &Entry| {
+            let kind = kinds.get(&entry.kind);
+            kind.is_some_and(|kind| (kind.remeshes)(&entry.params).unwrap_or(false))
+        };
+        if any(&remeshes) {
+            return Some("remesh = true makes it finer already");
+        }
+        let mut entries = self.actors(k).flat_map(|(_, actor)| actor.modifiers());
+        let names_vertices = meshes > 1 && entries.any(|(_, entry)| names_vertices(&entry.params));
+        names_vertices.then_some(
+            "it has several meshes, and a modifier of it names vertices by number: these would be others; \
+             join its meshes first, or say where the points are",
+        )
+    }
+
+    /// Whether a modifier of an asset needs its whole surface.
+    fn needs_surface(&self, k: usize) -> bool {
+        let kinds = Registry::default();
+        let whole = |entry: &Entry| !kinds.get(&entry.kind).is_some_and(|kind| kind.pointwise);
+        self.actors(k).any(|(_, actor)| actor.modifiers().any(|(_, entry)| whole(entry)))
+    }
+
+    /// Where the vertices of a joined mesh go, in some frames of all its actors.
     fn frames(
         &self,
         k: usize,
-        mesh: &TriMesh,
-        points: &TriMesh,
+        asset: &Asset,
+        joined: &TriMesh,
         run: &Run<'_>,
     ) -> Result<Vec<Vec<Vec3>>, PlayerError> {
-        let mut player = self.play(Some((k, &with_points(mesh, points))), run)?;
+        let (meshes, order) = apart(&asset.meshes, joined);
+        let together = Together::of(joined);
+        let mut player = self.play(Some((k, &Asset { meshes, ..asset.clone() })), run)?;
         let count = player.frames();
         let shown = count.min(FRAMES);
         let mut frames = Vec::new();
@@ -164,11 +209,69 @@ impl<'a> Stock<'a> {
             let number = u64::from(i) * last / u64::from(shown.max(2) - 1);
             let frame = player.frame_without_normals(number as u32, run)?;
             for (actor, _) in self.actors(k) {
-                frames.push(frame.bodies[actor].positions[mesh.positions.len()..].to_vec());
+                let found = &frame.bodies[actor].positions;
+                // A modifier may show another shape: then there are too few, or too many.
+                let is_other = found.len() != order.len();
+                if is_other {
+                    frames.push(found.clone());
+                    continue;
+                }
+                let mut positions: Vec<Vec3> = order.iter().map(|&v| found[v as usize]).collect();
+                together.close(&mut positions);
+                frames.push(positions);
             }
         }
         Ok(frames)
     }
+}
+
+/// Which vertices are at one place at rest.
+struct Together {
+    firsts: Vec<u32>,
+    near: f32,
+}
+
+impl Together {
+    fn of(mesh: &TriMesh) -> Self {
+        let diagonal = Bounds::of(&mesh.positions).map_or(0.0, |b| b.diagonal());
+        Self { firsts: Welding::of(&mesh.positions).firsts(), near: NEAR_REL_BBOX * diagonal }
+    }
+
+    /// Meshes that touch hang on joints of their own, and rounding parts them: what is still almost at one place is put
+    /// there, or their triangles would cross along every seam.
+    fn close(&self, positions: &mut [Vec3]) {
+        for (v, &first) in self.firsts.iter().enumerate() {
+            let at = positions[first as usize];
+            if positions[v].distance(at) <= self.near {
+                positions[v] = at;
+            }
+        }
+    }
+}
+
+/// An asset in which every node that carries a mesh has one of its own, in the order of the nodes.
+fn with_own_meshes(asset: &Asset) -> Asset {
+    let mut own = Asset { meshes: Vec::new(), ..asset.clone() };
+    for node in &mut own.nodes {
+        if let Some(mesh) = node.mesh.and_then(|m| asset.meshes.get(m as usize)) {
+            node.mesh = Some(own.meshes.len() as u32);
+            own.meshes.push(mesh.clone());
+        }
+    }
+    own
+}
+
+/// Whether parameters name vertices by their numbers.
+fn names_vertices(params: &toml::Table) -> bool {
+    let is_named = |(key, value): (&String, &toml::Value)| match value {
+        toml::Value::Table(inner) => names_vertices(inner),
+        toml::Value::Array(all) => {
+            let mut tables = all.iter().filter_map(toml::Value::as_table);
+            key.ends_with("vertices") && !all.is_empty() || tables.any(names_vertices)
+        }
+        _ => key == "vertex",
+    };
+    params.iter().any(is_named)
 }
 
 /// How much larger the scene shows a mesh than its file has it.

@@ -56,7 +56,7 @@ struct Time {
 #[derive(Serialize)]
 struct Cast<'a> {
     file: &'a str,
-    modifier: [Entry<'a>; 1],
+    world: [Entry<'a>; 1],
 }
 
 #[derive(Serialize)]
@@ -123,10 +123,10 @@ pub fn scene(
     };
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
     let document = Document {
-        supple: 1,
+        supple: 2,
         name: &stem,
         time: Time { end: SECS, fps: 24 },
-        asset: [Cast { file, modifier: [Entry { kind: "procdef", params: &params }] }],
+        asset: [Cast { file, world: [Entry { kind: "procdef", params: &params }] }],
         output: Output { formats: ["glb"] },
     };
     let body = toml::to_string(&document).map_err(|e| Error::Body(e.to_string()))?;
@@ -164,7 +164,7 @@ struct Shown<'a> {
 struct Nothing<'a> {
     name: &'a str,
     empty: bool,
-    modifier: [Entry<'a>; 1],
+    world: [Entry<'a>; 1],
 }
 
 /// A scene that plays what was learned, on tets in a file beside it that hold the fields; their boundary is shown.
@@ -180,13 +180,13 @@ pub fn learned_scene(tets: &str, learned: &Learned) -> Result<String, Error> {
         ..Params::default()
     };
     let document = Shown {
-        supple: 1,
+        supple: 2,
         name: &stem,
         time: Time { end: 4.0 * learned.chart.cycle, fps: 24 },
         asset: [Nothing {
             name: &stem,
             empty: true,
-            modifier: [Entry { kind: "procdef", params: &params }],
+            world: [Entry { kind: "procdef", params: &params }],
         }],
         output: Output { formats: ["glb"] },
     };

@@ -269,7 +269,8 @@ pub struct Actor {
 
 impl Source {
     /// A name for what comes from here.
-    fn name(&self) -> String {
+    #[must_use]
+    pub fn name(&self) -> String {
         match self {
             Self::Zoo { zoo, .. } => zoo.clone(),
             Self::Empty { .. } => "empty".to_owned(),

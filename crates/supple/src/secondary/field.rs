@@ -8,12 +8,10 @@ use glam::Vec3;
 
 use crate::lanes::Lanes;
 use crate::lengths::Lengths as _;
+use crate::pathline::step::{INJECTIVE, Velocity, step};
 
 /// `max ‖∇v‖ R/|a|` of a stretch; of a turn it is `|φ|`.
 const STEEPNESS: f32 = 3.081;
-
-/// Largest `h L` for which one Runge–Kutta step cannot fold.
-const INJECTIVE: f32 = 0.69;
 
 /// Steps beyond which a block is surely not worth more.
 const MOST_STEPS: f32 = 1e4;
@@ -115,6 +113,23 @@ pub(super) fn steps_for(steepness: f32) -> u32 {
     if steps >= 1.0 { steps.min(MOST_STEPS) as u32 } else { 1 }
 }
 
+/// The sum of some sets.
+struct Near<'a> {
+    sets: &'a [PosedSet],
+    near: &'a [u32],
+}
+
+impl<const L: usize> Velocity<Lanes<L>> for Near<'_> {
+    #[inline(always)]
+    fn at(&self, x: &Lanes<L>, t: f32) -> Lanes<L> {
+        let mut v = Lanes::<L>::ZERO;
+        for &set in self.near {
+            self.sets[set as usize].add_velocity(x, t, &mut v);
+        }
+        v
+    }
+}
+
 /// Carries a block through the sum of some sets, from time 0 to 1.
 #[inline(always)]
 pub(super) fn integrate<const L: usize>(
@@ -125,38 +140,8 @@ pub(super) fn integrate<const L: usize>(
 ) {
     let h = 1.0 / steps as f32;
     for k in 0..steps {
-        let t = k as f32 * h;
-        let first = velocity(sets, near, &*x, t);
-        let second = velocity(sets, near, &ahead(x, &first, 0.5 * h), t + 0.5 * h);
-        let third = velocity(sets, near, &ahead(x, &second, 0.5 * h), t + 0.5 * h);
-        let fourth = velocity(sets, near, &ahead(x, &third, h), t + h);
-        let sixth = h / 6.0;
-        for i in 0..L {
-            x.x[i] += sixth * (first.x[i] + 2.0 * (second.x[i] + third.x[i]) + fourth.x[i]);
-            x.y[i] += sixth * (first.y[i] + 2.0 * (second.y[i] + third.y[i]) + fourth.y[i]);
-            x.z[i] += sixth * (first.z[i] + 2.0 * (second.z[i] + third.z[i]) + fourth.z[i]);
-        }
+        *x = step(&Near { sets, near }, x, [k as f32 * h, h]);
     }
-}
-
-#[inline(always)]
-fn velocity<const L: usize>(sets: &[PosedSet], near: &[u32], x: &Lanes<L>, t: f32) -> Lanes<L> {
-    let mut v = Lanes::<L>::ZERO;
-    for &set in near {
-        sets[set as usize].add_velocity(x, t, &mut v);
-    }
-    v
-}
-
-#[inline(always)]
-fn ahead<const L: usize>(x: &Lanes<L>, v: &Lanes<L>, h: f32) -> Lanes<L> {
-    let mut y = *x;
-    for i in 0..L {
-        y.x[i] += h * v.x[i];
-        y.y[i] += h * v.y[i];
-        y.z[i] += h * v.z[i];
-    }
-    y
 }
 
 /// Middle and radius of a ball around the lanes.

@@ -36,6 +36,14 @@ pub struct Skinning {
     takes: Takes,
 }
 
+impl Skinning {
+    /// What was prepared: it measures what came of a pose.
+    #[must_use]
+    pub fn solver(&self) -> &Solver {
+        &self.solver
+    }
+}
+
 impl Modifier for Skinning {
     const KIND: &'static str = "skinning";
     const STAGES: &'static [Stage] = &[Stage::Pose];
@@ -47,7 +55,7 @@ impl Modifier for Skinning {
             return Err("no part of the asset has a skin: there is nothing to correct".to_owned());
         }
         let solver = Solver::new(from.body, params, from.run).map_err(|e| e.to_string())?;
-        Ok(Self { solver, takes: Takes::new(from.start_secs, from.fps) })
+        Ok(Self { solver, takes: Takes::new([from.start_secs, from.end_secs], from.fps) })
     }
 
     fn nature(&self, _: &Params) -> Nature {
@@ -60,10 +68,11 @@ impl Modifier for Skinning {
 
     fn skin(&self, _: &Params, posed: Posed<'_>, report: &mut Report) -> Result<Vec<Vec3>, Halt> {
         let Posed { body, bound, joints, skinning, secs, at, run } = posed;
-        let skinned = if let Some(at) = at {
+        let skinned = if let Some(at) = at.filter(|_| self.takes.is_take()) {
             let place = self.takes.place(secs);
             let instants = |number: i64| {
-                let (bound, matrices) = at(place.secs(number));
+                let secs = Some(place.secs(number)).filter(|secs| self.takes.has(*secs))?;
+                let (bound, matrices) = at(secs);
                 Some(Instant { bound, matrices })
             };
             let take = Take { body, skinning, instants: &instants, memo: place.memo };
@@ -74,6 +83,7 @@ impl Modifier for Skinning {
             run.install(|| self.solver.pose_bound(body, bound, joints, skinning, run))?
         };
         report.warnings.extend(warnings(&self.solver, &skinned.report));
+        report.detail(skinned.report);
         Ok(skinned.positions)
     }
 

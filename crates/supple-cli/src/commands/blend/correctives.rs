@@ -15,7 +15,7 @@ use supple::rig::{Channel, Clip, Interpolation, Track};
 use supple::{Asset, Run};
 
 use super::inputs::Inputs;
-use super::{Args, Told};
+use super::{Args, Results};
 use crate::shell::Shell;
 
 /// Times a second at which splines are sampled.
@@ -27,7 +27,7 @@ const DEGREE: usize = 5;
 /// Keys from one grid point to the next.
 const KEYS: usize = 16;
 
-pub(super) fn write(args: &Args, inputs: &Inputs, shell: &Shell) -> anyhow::Result<Told> {
+pub(super) fn write(args: &Args, inputs: &Inputs, shell: &Shell) -> anyhow::Result<Results> {
     let Some(rig) = &inputs.rig else {
         bail!("--as correctives needs one file with morph targets");
     };
@@ -36,11 +36,11 @@ pub(super) fn write(args: &Args, inputs: &Inputs, shell: &Shell) -> anyhow::Resu
     }
     let mut asset = rig.file.clone();
     spread(&mut asset);
-    let mut told = Told {
+    let mut told = Results {
         file: args.output.clone(),
         frames: 0,
         targets: inputs.names.clone(),
-        ..Told::default()
+        ..Results::default()
     };
     let mut error: f64 = 0.0;
     for m in 0..asset.meshes.len() {

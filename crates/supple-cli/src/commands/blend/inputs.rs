@@ -253,7 +253,9 @@ impl Inputs {
             return self.named(text);
         }
         let number = |t: &str| {
-            t.trim().parse::<f64>().with_context(|| format!("--weights: '{t}' is no number"))
+            t.trim().parse::<f64>().ok().with_context(|| {
+                format!("--weights: '{t}' is no number: give numbers, or name=weight")
+            })
         };
         let numbers: Vec<f64> = text.split(',').map(number).collect::<anyhow::Result<_>>()?;
         let additive = is_additive || self.rig.is_some();
@@ -271,6 +273,7 @@ impl Inputs {
 
     fn named(&self, text: &str) -> anyhow::Result<Vec<f64>> {
         let mut weights = vec![0.0; self.targets.len()];
+        let mut is_named = vec![false; self.targets.len()];
         let mut rest = text;
         while !rest.is_empty() {
             // Names may have commas and equal signs in them: a pair ends at the comma after its number.
@@ -283,6 +286,9 @@ impl Inputs {
                 .rsplit_once('=')
                 .ok_or_else(|| anyhow!("--weights: '{pair}' is not name=weight"))?;
             let place = self.place(name, "--weights")?;
+            if std::mem::replace(&mut is_named[place], true) {
+                bail!("--weights names '{}' twice", self.names[place]);
+            }
             weights[place] = weight
                 .trim()
                 .parse()

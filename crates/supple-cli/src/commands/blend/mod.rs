@@ -127,7 +127,7 @@ impl Args {
 
 /// What `blend` tells, under the names it has in JSON.
 #[derive(Debug, Default, Serialize)]
-struct Told {
+struct Results {
     file: PathBuf,
     frames: u32,
     targets: Vec<String>,
@@ -156,7 +156,7 @@ struct Told {
     correctives_error_rel_diagonal: Option<f64>,
 }
 
-impl Told {
+impl Results {
     fn add(&mut self, report: &Report) {
         self.newton_steps = self.newton_steps.max(report.newton_steps);
         self.gradient_steps = self.gradient_steps.max(report.gradient_steps);
@@ -191,7 +191,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
 }
 
 /// What the person should know.
-fn warnings(told: &Told) -> Vec<String> {
+fn warnings(told: &Results) -> Vec<String> {
     let mut warnings = Vec::new();
     let n = &told.network;
     if n.pieces > 1 {
@@ -232,7 +232,7 @@ fn warnings(told: &Told) -> Vec<String> {
     warnings
 }
 
-fn tell(told: &Told, args: &Args, shell: &Shell) -> anyhow::Result<()> {
+fn tell(told: &Results, args: &Args, shell: &Shell) -> anyhow::Result<()> {
     shell.warn("blend", &warnings(told));
     let n = &told.network;
     if shell.options().json {

@@ -1,20 +1,16 @@
 //! What a blend is written as: a shape, a take, a sequence, a picture or a video.
 
-use std::fs::File;
-use std::io::{self as stdio, BufWriter};
+use std::io as stdio;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
 use glam::Vec3;
 use supple::Asset;
-use supple::bake::{WRITERS, Writer};
-use supple::io::{self, Take};
-use supple::mesh::attribute::NORMAL;
-use supple::mesh::normals::vertex_normals;
-use supple::mesh::tangents;
-use supple::mesh::{TetMesh, TriMesh, Values};
-use supple::scene::Format;
+use supple::bake::{TakeOf, holds_takes, write_take};
+use supple::io;
+use supple::mesh::surface_frames::SurfaceFrames;
+use supple::mesh::{TetMesh, TriMesh};
 
 use super::Args;
 use super::inputs::Inputs;
@@ -40,12 +36,9 @@ pub(super) fn write(
         let positions = last(player)?;
         return shape(&args.output, inputs, positions, shell);
     }
-    let format = Format::ALL.iter().find(|f| f.0 == ending).map(|f| f.1);
-    match WRITERS.iter().find(|w| Some(w.0) == format).map(|w| w.1) {
-        Some(writer @ (Writer::Together(_) | Writer::Each(_))) => {
-            take(&args.output, writer, args.fps, inputs, player, shell)
-        }
-        _ => sequence(&args.output, inputs, player, shell),
+    match holds_takes(&args.output) {
+        true => take(&args.output, args.fps, inputs, player, shell),
+        false => sequence(&args.output, inputs, player, shell),
     }
 }
 
@@ -66,14 +59,7 @@ pub(super) fn moved(inputs: &Inputs, positions: Vec<Vec3>) -> Asset {
         *mesh = skin(inputs, &positions);
         return asset;
     }
-    let before = std::mem::replace(&mut mesh.positions, positions);
-    tangents::follow(mesh, &before);
-    if mesh.attributes.normals().is_some() {
-        let normals = vertex_normals(&mesh.positions, &mesh.triangles, &supple::Run::default());
-        mesh.attributes.set(NORMAL, Values::Vec3(normals));
-    }
-    // Split normals of the base do not fit the blend.
-    mesh.corners.retain(|c| c.name != NORMAL);
+    SurfaceFrames::of(mesh).place(mesh, positions, &supple::Run::default());
     asset
 }
 
@@ -134,50 +120,27 @@ fn sequence(
 
 fn take(
     path: &Path,
-    writer: Writer,
     fps: f64,
     inputs: &Inputs,
     player: &mut Player<'_>,
     shell: &Shell,
 ) -> anyhow::Result<()> {
-    let frames = player.frames.len();
-    // Writers may ask for frames twice, but a blend that touches depends on the one before: play once.
-    let all = shell.with_progress("blending", |run| {
-        let mut all = Vec::with_capacity(frames);
-        for k in 0..frames {
-            all.push(player.at(k)?);
-            run.report(k as u64 + 1, frames as u64);
-        }
-        anyhow::Ok(all)
-    })?;
+    let frames = player.frames.len() as u32;
     let (asset, nodes) = if inputs.tets.is_empty() {
         (inputs.asset.clone(), Vec::new())
     } else {
         (moved(inputs, inputs.base.clone()), skin_nodes(inputs))
     };
-    let mut positions = |i: u32, to: &mut [Vec3]| {
-        let all = &all[i as usize];
-        if nodes.is_empty() {
-            to.copy_from_slice(all);
-        } else {
-            to.iter_mut().zip(&nodes).for_each(|(to, &v)| *to = all[v as usize]);
-        }
-        Ok(())
-    };
-    let take = Take {
-        asset: &asset,
-        fps,
-        first_frame: 0,
-        frames: frames as u32,
-        positions: &mut positions,
-    };
-    let mut takes = [take];
-    let write = |out: &mut BufWriter<File>| match writer {
-        Writer::Together(write) => write(&mut takes, out),
-        Writer::Each(write) => write(&mut takes[0], out),
-        Writer::Sequence(_) => Err(stdio::Error::other("not a format of takes")),
-    };
-    io::save(path, write).with_context(|| format!("cannot write {}", path.display()))
+    let written = shell.with_progress("blending", |run| {
+        let mut make = |k: u32| {
+            let all = player.at(k as usize).map_err(stdio::Error::other)?;
+            run.report(u64::from(k) + 1, u64::from(frames));
+            let shown = nodes.iter().map(|&v| all[v as usize]).collect();
+            Ok(if nodes.is_empty() { all } else { shown })
+        };
+        write_take(path, TakeOf { asset: &asset, fps, frames }, &mut make)
+    });
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Through a take in a folder of its own, and the renderer.
@@ -195,13 +158,7 @@ fn picture(
     let made = if is_last_only || player.frames.len() == 1 {
         last(player).and_then(|positions| shape(&file, inputs, positions, shell))
     } else {
-        let writer = WRITERS
-            .iter()
-            .find(|w| Some(w.0) == Format::ALL.iter().find(|f| f.0 == "glb").map(|f| f.1));
-        match writer {
-            Some((_, writer)) => take(&file, *writer, args.fps, inputs, player, shell),
-            None => bail!("there is no writer for .glb"),
-        }
+        take(&file, args.fps, inputs, player, shell)
     };
     let rendered = made.and_then(|()| {
         let line = ["supple", "render"].map(std::ffi::OsString::from);

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use glam::{DVec3, Vec3};
 use supple::Run;
 use supple::blendshape::contact::{Interaction, Pull, Touch, World};
@@ -12,7 +12,8 @@ use supple::mesh::{adjacency, volume};
 use supple::rig::{Clip, Skinning};
 
 use super::inputs::{Combined, Inputs, obstacle};
-use super::{Args, How, Told};
+use super::{Args, How, Results};
+use crate::commands::one_shot;
 use crate::shell::Shell;
 
 /// What is played: the weights of each frame.
@@ -29,7 +30,7 @@ pub(super) struct Player<'a> {
     body: Option<supple::rig::Body>,
     times: Vec<f64>,
     edges: Edges,
-    pub(super) told: Told,
+    pub(super) told: Results,
     pub(super) frames: Vec<Frame>,
 }
 
@@ -59,6 +60,11 @@ impl<'a> Player<'a> {
             .map(|p| obstacle(p, shell, &run))
             .collect::<anyhow::Result<Vec<_>>>()?;
         let pulls = args.pull.iter().map(|text| pull(text)).collect::<anyhow::Result<Vec<_>>>()?;
+        for (k, pull) in pulls.iter().enumerate() {
+            if pulls[..k].iter().any(|other| other.vertex == pull.vertex) {
+                bail!("--pull names vertex {} twice", pull.vertex);
+            }
+        }
         let touches = !obstacles.is_empty() || !pulls.is_empty();
         let interaction = match &solver {
             Some(solver) if touches => Some(Interaction::new(solver, &run)?),
@@ -67,13 +73,13 @@ impl<'a> Player<'a> {
         if touches && interaction.is_none() {
             bail!("a linear blend touches nothing: use --mode springs with --obstacle and --pull");
         }
-        let told = Told {
+        let told = Results {
             file: args.output.clone(),
             frames: frames.len() as u32,
             targets: inputs.names.clone(),
             network: solver.as_ref().map(Solver::counts).unwrap_or_default(),
             held_vertices: solver.as_ref().map_or(0, Solver::held),
-            ..Told::default()
+            ..Results::default()
         };
         let body = inputs.rig.as_ref().map(|rig| rig.body.clone());
         let (history, touch, times) = (History::default(), Touch::default(), Vec::new());
@@ -306,22 +312,11 @@ fn played(args: &Args, inputs: &Inputs) -> anyhow::Result<Vec<Frame>> {
 
 fn clip<'a>(args: &Args, inputs: &'a Inputs) -> anyhow::Result<Option<&'a Clip>> {
     let Some(rig) = &inputs.rig else { return Ok(None) };
-    let clips = &rig.file.clips;
-    let found =
-        match &args.clip {
-            None => clips.first(),
-            Some(wanted) => {
-                let numbered = || wanted.parse::<usize>().ok().and_then(|i| clips.get(i));
-                let found = clips.iter().find(|c| c.name == *wanted).or_else(numbered);
-                Some(found.ok_or_else(|| {
-                    anyhow!("{} has no clip '{wanted}'", args.inputs[0].display())
-                })?)
-            }
-        };
-    if let Some(clip) = found {
-        clip.check(&rig.file)?;
-    }
-    Ok(found)
+    let number = one_shot::clip(args.clip.as_deref(), &rig.file)
+        .with_context(|| args.inputs[0].display().to_string())?;
+    let clip = number.map(|number| &rig.file.clips[number]);
+    clip.map_or(Ok(()), |clip| clip.check(&rig.file))?;
+    Ok(clip)
 }
 
 fn pull(text: &str) -> anyhow::Result<Pull> {

@@ -9,16 +9,16 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use glam::Vec3;
 use serde::Serialize;
-use supple::mesh::Values;
-use supple::mesh::attribute::NORMAL;
 use supple::mesh::folding::Folding;
-use supple::mesh::normals::vertex_normals;
 use supple::mesh::refine;
+use supple::mesh::surface_frames::SurfaceFrames;
 use supple::mesh::tangents;
-use supple::mesh::welding::Welding;
-use supple::sculpt::{self, OnContact, Op, Report, ToolShape, Undone};
-use supple::{Asset, TriMesh, io, zoo};
+use supple::modifier::Modifier as _;
+use supple::scene::{Entry, Scene, Source, Time};
+use supple::sculpt::{self, OnContact, Op, Report, ToolShape, Undone, modifier};
+use supple::{Asset, io, zoo};
 
+use super::one_shot;
 use crate::shell::Shell;
 
 /// Deform a shape by operations that keep its volume, one after the other
@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Painted vertex values of the file, 0 to 1, that say how much each vertex takes part; 0 stays in place
     #[arg(long, value_name = "NAME")]
     mask: Option<String>,
+    /// Keep what is done as a scene, for `supple bake`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["log", "replay"])]
+    scene: Option<PathBuf>,
     /// A log of strokes: operations are written down in it, and can be taken back
     #[arg(long, value_name = "LOG", conflicts_with = "remesh")]
     log: Option<PathBuf>,
@@ -92,11 +95,12 @@ Examples:
   supple deform bar.ply -o out.ply --remesh --exact-volume twist --axis 1,0,0 bend --axis 0,0,1 --width 4
   supple deform ball.ply -o one.ply --log strokes.json move --center 0,0,1 --by 0,0,0.5
   supple deform one.ply -o back.ply --log strokes.json --undo 1
+  supple deform bar.ply -o bent.ply --scene bent.toml bend --axis 0,0,1 --width 4     (then: supple bake bent.toml -o out)
   supple deform bar.ply -o other.ply --replay strokes.json";
 
 /// What `deform` tells, under the names it has in JSON.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct Results<'a> {
     #[serde(flatten)]
     report: &'a Report,
     volume_error: f64,
@@ -104,9 +108,6 @@ struct Told<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     undone: Option<Undone>,
 }
-
-/// Cosine of the angle up to which the normals of copies of a vertex are the same.
-const SAME_NORMAL: f32 = 0.999;
 
 /// Switches of the whole command.
 const SWITCHES: [&str; 4] = ["--json", "--exact-volume", "--stop-on-contact", "--remesh"];
@@ -122,6 +123,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         Ok(ops) => ops,
         Err(error) => return Ok(ops::explain(&error)),
     };
+    let edits = ops.clone();
     for op in &mut ops {
         load_tool(op, shell)?;
     }
@@ -133,9 +135,20 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let exact_volume = args.exact_volume || given("--exact-volume");
     let stop = args.stop_on_contact || given("--stop-on-contact");
     let on_contact = if stop { OnContact::Stop } else { OnContact::Report };
+    let remesh = args.remesh || given("--remesh");
+    if let Some(file) = &args.scene {
+        let params = modifier::Params {
+            exact_volume,
+            on_contact,
+            mask: args.mask.clone(),
+            remesh,
+            ops: edits,
+            ..modifier::Params::default()
+        };
+        one_shot::keep(&scene_of(&args.input, file, params)?, Some(file), shell)?;
+    }
     let mask = mask(args.mask.as_deref(), &asset)?;
     let params = sculpt::Params { exact_volume, on_contact, mask, ..sculpt::Params::default() };
-    let remesh = args.remesh || given("--remesh");
     anyhow::ensure!(
         !(remesh && args.log.is_some()),
         "a log is of one mesh: leave --remesh or --log out"
@@ -158,16 +171,21 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     })?;
     let mut folding = Folding { is_all: true, ..Folding::default() };
     if let [mesh] = &mut asset.meshes[..] {
-        // Tangents cannot follow vertices that are not the same.
-        let rest = if remesh { &[] } else { &before.positions[..] };
-        refresh_frames(mesh, rest, shell);
+        let (run, positions) = (shell.quiet_run(), mesh.positions.clone());
+        if remesh {
+            // Tangents cannot follow vertices that are not the same.
+            tangents::follow(mesh, &[]);
+            SurfaceFrames::of_vertices(mesh).place(mesh, positions, &run);
+        } else {
+            SurfaceFrames::of(&before).place(mesh, positions, &run);
+        }
         folding = super::folding(&before, mesh, shell)?;
     }
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.warn("deform", &report.warnings);
     shell.warn("deform", folding.warning().as_slice());
-    let told = Told {
+    let told = Results {
         volume_error: report.volume_error(),
         report: &report,
         self_intersections: folding,
@@ -175,6 +193,22 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     };
     tell(&told, given("--json"), shell)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// One frame of the shape with its edits.
+fn scene_of(input: &Path, scene_file: &Path, mut edits: modifier::Params) -> anyhow::Result<Scene> {
+    let named = |file: &str| one_shot::named(Path::new(file), Some(scene_file));
+    for tool in edits.ops.iter_mut().flat_map(Op::tool_shapes) {
+        if let ToolShape::File(name) = tool {
+            *name = named(name)?;
+        }
+    }
+    let source = Source::File { file: one_shot::named(input, Some(scene_file))? };
+    let mut scene = Scene::of(&source.name(), source);
+    scene.time = Time { end: 0.0, ..Time::default() };
+    // A character is edited as it stands, not as it is bound.
+    scene.assets[0].world = vec![Entry::of(modifier::Sculpt::KIND, &edits)];
+    Ok(scene)
 }
 
 /// A word of the command line; what begins with @ is the points of a file, in their order.
@@ -225,29 +259,11 @@ fn deformable(path: &Path, shell: &Shell) -> anyhow::Result<Asset> {
     Ok(Asset { materials, images, ..Asset::from_mesh(mesh) })
 }
 
-/// Gives a mesh that came with normals and tangents those of its new shape. Copies of a vertex that shared a normal
-/// share the new one.
-fn refresh_frames(mesh: &mut TriMesh, rest: &[Vec3], shell: &Shell) {
-    let is_new = rest.len() != mesh.positions.len();
-    tangents::follow(mesh, rest);
-    if !is_new {
-        mesh.corners.retain(|corner| corner.name != NORMAL);
-    }
-    let Some(Values::Vec3(old)) = mesh.attributes.get(NORMAL) else { return };
-    let alike = |a: u32, b: u32| old[a as usize].dot(old[b as usize]) > SAME_NORMAL;
-    let places = if is_new { &mesh.positions[..] } else { rest };
-    let welding = Welding::of_same(places, alike);
-    let (positions, triangles) =
-        (welding.gather(&mesh.positions), welding.triangles(&mesh.triangles));
-    let normals = vertex_normals(&positions, &triangles, &shell.quiet_run());
-    mesh.attributes.set(NORMAL, Values::Vec3(welding.spread(&normals)));
-}
-
-fn tell(told: &Told<'_>, json: bool, shell: &Shell) -> anyhow::Result<()> {
+fn tell(told: &Results<'_>, json: bool, shell: &Shell) -> anyhow::Result<()> {
     if json || shell.options().json {
         return shell.print_json(told);
     }
-    let Told { report, volume_error, self_intersections: folding, undone } = told;
+    let Results { report, volume_error, self_intersections: folding, undone } = told;
     if let Some(Undone { by_mathematics, by_shape, error_rel_bbox }) = undone {
         shell.say(format!(
             "{} strokes taken back: {by_mathematics} along backward path lines, off by {error_rel_bbox:.1e} of the \

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     columns: u32,
     /// Turn once round the subject in this many frames
     #[arg(long, value_name = "FRAMES", conflicts_with_all = ["frames", "sheet"],
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
     turntable: Option<u32>,
     /// Play more than 100,000 frames
     #[arg(long)]
@@ -364,7 +364,7 @@ fn wanted_frames(stage: &Stage, args: &Args) -> anyhow::Result<Range<u32>> {
 }
 
 /// A file of a kilobyte can name a clip of a year.
-fn check_length(frames: u32, yes: bool) -> anyhow::Result<()> {
+pub(crate) fn check_length(frames: u32, yes: bool) -> anyhow::Result<()> {
     if frames > MOST_FRAMES && !yes {
         bail!(
             "{frames} frames are more than {MOST_FRAMES}: choose fewer with --frames 0..{MOST_FRAMES}, or \

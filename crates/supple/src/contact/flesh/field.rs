@@ -6,10 +6,8 @@ use pulp::{Simd, WithSimd};
 use crate::contact::collider::RoundedBox;
 use crate::lanes::{Lanes, WIDTH, greatest};
 use crate::lengths::Lengths as _;
+use crate::pathline::step::{INJECTIVE_IF_MEASURED, Moving as _, Stages, Velocity};
 
-/// Largest `h L` of one Runge–Kutta step, `L` the steepest slope of the field between neighbours: below
-/// 0.69 no step folds. `steps_are_as_many_as_needed` pins what this leaves.
-const INJECTIVE: f32 = 0.5;
 /// Of the distance over which a push fades, what it may move in one step: so no step jumps over it.
 const ADVANCE: f32 = 0.15;
 /// A step is taken again, shorter, if the field is so many times steeper at its end than it may be.
@@ -222,27 +220,20 @@ fn integrate(pushes: &[&Posed], x: &mut Lanes<BLOCK>) -> u32 {
     let least = pushes.iter().map(|p| p.push.least_steps()).fold(1.0, f32::max);
     let (mut t, mut steps) = (0.0, 0);
     while t < 1.0 {
-        let k1 = velocity(pushes, t, x);
-        let mut wanted = least.max(steepest(&k1, x) / INJECTIVE);
+        let first = Pushes(pushes).at(x, t);
+        let mut wanted = least.max(steepest(&first, x) / INJECTIVE_IF_MEASURED);
         loop {
             let left = ((1.0 - t) * wanted.min(MOST_STEPS)).ceil().max(1.0);
             let h = (1.0 - t) / left;
-            let k2 = velocity(pushes, t + 0.5 * h, &moved(x, &k1, 0.5 * h));
-            let k3 = velocity(pushes, t + 0.5 * h, &moved(x, &k2, 0.5 * h));
-            let end = moved(x, &k3, h);
-            let k4 = velocity(pushes, t + h, &end);
+            let stages = Stages::of(&Pushes(pushes), x, first, [t, h]);
             steps += 1;
             // What a push reaches only now may be steeper than it was.
-            let wanted_there = steepest(&k4, &end) / INJECTIVE;
+            let wanted_there = steepest(&stages.fourth, &stages.end) / INJECTIVE_IF_MEASURED;
             if wanted_there * h > STEEPER && wanted < MOST_STEPS {
                 wanted = wanted_there.max(1.5 * wanted);
                 continue;
             }
-            for l in 0..BLOCK {
-                x.x[l] += h / 6.0 * (k1.x[l] + 2.0 * (k2.x[l] + k3.x[l]) + k4.x[l]);
-                x.y[l] += h / 6.0 * (k1.y[l] + 2.0 * (k2.y[l] + k3.y[l]) + k4.y[l]);
-                x.z[l] += h / 6.0 * (k1.z[l] + 2.0 * (k2.z[l] + k3.z[l]) + k4.z[l]);
-            }
+            *x = x.after(&stages, h);
             t = if left > 1.0 { t + h } else { 1.0 };
             break;
         }
@@ -303,15 +294,14 @@ impl Slopes {
     }
 }
 
-#[inline(always)]
-fn moved<const L: usize>(x: &Lanes<L>, v: &Lanes<L>, by: f32) -> Lanes<L> {
-    let mut to = *x;
-    for l in 0..L {
-        to.x[l] += by * v.x[l];
-        to.y[l] += by * v.y[l];
-        to.z[l] += by * v.z[l];
+/// The sum of some pushes.
+struct Pushes<'a>(&'a [&'a Posed]);
+
+impl<const L: usize> Velocity<Lanes<L>> for Pushes<'_> {
+    #[inline(always)]
+    fn at(&self, x: &Lanes<L>, time: f32) -> Lanes<L> {
+        velocity(self.0, time, x)
     }
-    to
 }
 
 #[inline(always)]
@@ -522,8 +512,8 @@ mod tests {
                 lanes.set(0, *x);
                 for step in 0..256 {
                     let v = |h: f32, x: &Lanes<1>| velocity(&posed, (step as f32 + h) / 256.0, x);
-                    let half = moved(&lanes, &v(0.0, &lanes), 0.5 / 256.0);
-                    lanes = moved(&lanes, &v(0.5, &half), 1.0 / 256.0);
+                    let half = lanes.ahead(&v(0.0, &lanes), 0.5 / 256.0);
+                    lanes = lanes.ahead(&v(0.5, &half), 1.0 / 256.0);
                 }
                 *x = lanes.get(0);
             }

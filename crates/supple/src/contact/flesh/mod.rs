@@ -59,14 +59,14 @@
 
 mod detect;
 mod field;
-mod kin;
+mod hierarchy;
 mod memory;
 pub(crate) mod parting;
 mod resolve;
 mod segment;
-mod strait;
+mod surrounding;
 
-pub use kin::{Parting, part};
+pub use hierarchy::{Parting, part};
 pub use memory::{Contacts, Meet, PosedCollider, PosedSegment, Pressure, Touch};
-pub use resolve::{MOST_PASSES, Obstacle, Report, Thing, resolve};
+pub use resolve::{MOST_PASSES, Obstacle, Origin, Report, resolve};
 pub use segment::{Segment, Segments};

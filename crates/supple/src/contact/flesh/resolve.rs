@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Segments;
 use super::detect::{Cloud, TOLERANCE};
 use super::field::{Posed, Push, Way};
-use super::strait::{Strait, straits};
+use super::surrounding::{Surrounding, surrounding};
 use crate::Run;
 use crate::contact::collider::{Frame, Place, Solid};
 use crate::lengths::Lengths as _;
@@ -20,7 +20,7 @@ pub const MOST_PASSES: u32 = 8;
 /// Two segments leave one obstacle to opposite sides if the cosine between their ways is less.
 const OPPOSED: f32 = -0.5;
 
-/// A contact in a strait whose way out makes a larger cosine with the way through blocks it.
+/// A contact in a collider around it whose way out makes a larger cosine with the way through blocks it.
 const BLOCKED: f32 = 0.8;
 
 /// Regions are cut at this many times the body's size.
@@ -40,9 +40,9 @@ const MOST_RAISED: f32 = 2.0;
 /// Vertices that one task carries.
 pub(super) const PIECE: usize = 256;
 
-/// What an obstacle is.
+/// Where an obstacle comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum Origin {
     /// A part of a collider: an obstacle to all segments.
     Part(u32, u32),
     /// The plane of a [`Meet`](super::Meet), by its number: an obstacle to the two that meet.
@@ -52,8 +52,8 @@ pub enum Thing {
 /// Something convex that a segment must not enter.
 #[derive(Clone, Debug)]
 pub struct Obstacle<'a> {
-    /// What it is.
-    pub thing: Thing,
+    /// Where it comes from.
+    pub origin: Origin,
     /// Its shape.
     pub solid: &'a Solid,
     /// Where it is.
@@ -135,7 +135,7 @@ pub(super) struct Contact<'a> {
     pub(super) swallowed: bool,
     /// True if other segments leave the obstacle to the other side: the push must not move them.
     pub(super) opposed: bool,
-    /// In a [`Strait`], the way through it; otherwise zero.
+    /// In a [`Surrounding`], the way through it; otherwise zero.
     pub(super) through: Vec3,
 }
 
@@ -154,7 +154,7 @@ pub fn resolve(
     if near.iter().all(Vec::is_empty) {
         return report;
     }
-    let straits = straits(near);
+    let around = surrounding(near);
     let near = with_those_of_others(near);
     let mut points = segments.gather(positions);
     let mut clouds = clouds(&points, segments, &near, run);
@@ -165,7 +165,7 @@ pub fn resolve(
         }
         report.passes += 1;
         let mut contacts = joined(contacts);
-        lead_through(&mut contacts, &straits);
+        lead_through(&mut contacts, &around);
         push_out(&mut points, &clouds, &contacts, &mut report, run);
         clouds = self::clouds(&points, segments, &near, run);
     }
@@ -177,23 +177,23 @@ pub fn resolve(
 /// Parts of colliders that one segment touches are obstacles to all: a push may move neighbours there.
 fn with_those_of_others<'a>(near: &[Vec<Obstacle<'a>>]) -> Vec<Vec<Obstacle<'a>>> {
     let mut all: Vec<Obstacle<'a>> = Vec::new();
-    for obstacle in near.iter().flatten().filter(|o| matches!(o.thing, Thing::Part(..))) {
-        if all.iter().all(|o| o.thing != obstacle.thing) {
+    for obstacle in near.iter().flatten().filter(|o| matches!(o.origin, Origin::Part(..))) {
+        if all.iter().all(|o| o.origin != obstacle.origin) {
             all.push(Obstacle { way_out: None, solitary: false, ..obstacle.clone() });
         }
     }
     let extended = |own: &Vec<Obstacle<'a>>| {
-        let new = all.iter().filter(|o| own.iter().all(|own| own.thing != o.thing));
+        let new = all.iter().filter(|o| own.iter().all(|own| own.origin != o.origin));
         own.iter().chain(new).cloned().collect()
     };
     near.iter().map(extended).collect()
 }
 
-/// What is in a strait makes room along it, from where it is narrowest for the body.
-fn lead_through(contacts: &mut [Contact<'_>], straits: &[Strait]) {
-    for Strait { collider, through } in straits {
+/// What is in a collider around it makes room along it, from where it is narrowest for the body.
+fn lead_through(contacts: &mut [Contact<'_>], around: &[Surrounding]) {
+    for Surrounding { collider, through } in around {
         let within = |c: &Contact<'_>| {
-            matches!(c.obstacle.thing, Thing::Part(of, _) if of == *collider)
+            matches!(c.obstacle.origin, Origin::Part(of, _) if of == *collider)
                 && c.normal.dot(*through).abs() < BLOCKED
         };
         let (mut sum, mut weight) = (0.0, 0.0);
@@ -227,7 +227,7 @@ fn detect_all<'a>(
     let found = run.map_tasks(clouds.len(), |s| {
         let mut contacts = clouds[s].contacts(points, softness, run);
         for contact in &mut contacts {
-            contact.opposed = opposed(near, s, contact.obstacle.thing, contact.normal);
+            contact.opposed = opposed(near, s, contact.obstacle.origin, contact.normal);
         }
         contacts
     });
@@ -235,9 +235,9 @@ fn detect_all<'a>(
 }
 
 /// True if other segments leave the same thing to the other side.
-fn opposed(near: &[Vec<Obstacle<'_>>], own: usize, thing: Thing, normal: Vec3) -> bool {
+fn opposed(near: &[Vec<Obstacle<'_>>], own: usize, origin: Origin, normal: Vec3) -> bool {
     let leaves_opposite = |o: &Obstacle<'_>| {
-        o.thing == thing && o.way_out.is_some_and(|other| other.dot(normal) < OPPOSED)
+        o.origin == origin && o.way_out.is_some_and(|other| other.dot(normal) < OPPOSED)
     };
     (0..near.len()).any(|s| s != own && near[s].iter().any(leaves_opposite))
 }
@@ -344,7 +344,7 @@ fn joined(contacts: Vec<Contact<'_>>) -> Vec<Contact<'_>> {
     let mut joined: Vec<Contact<'_>> = Vec::new();
     for contact in contacts {
         let alike = |c: &&mut Contact<'_>| {
-            c.obstacle.thing == contact.obstacle.thing && c.normal.dot(contact.normal) > ALIKE
+            c.obstacle.origin == contact.obstacle.origin && c.normal.dot(contact.normal) > ALIKE
         };
         match joined.iter_mut().find(alike) {
             Some(known) => known.join(&contact),

@@ -2,7 +2,7 @@
 
 use glam::{Mat4, Vec3};
 
-use super::kin::Kin;
+use super::hierarchy::Hierarchy;
 use crate::Run;
 use crate::lengths::Lengths as _;
 use crate::mesh::bvh::along_curve;
@@ -22,7 +22,7 @@ pub struct Segments {
     pub all: Vec<Segment>,
     /// All vertices; those near each other are close together.
     order: Vec<u32>,
-    pub(super) kin: Kin,
+    pub(super) hierarchy: Hierarchy,
 }
 
 /// What moves with one joint (or with several that move as one).
@@ -45,15 +45,15 @@ impl Segments {
     pub fn new(body: &Body, rest: &[Mat4]) -> Self {
         let order = along_curve(&body.mesh.positions, &Run::default());
         let all = (0..body.joints.len()).filter_map(|j| segment(body, rest, &order, j)).collect();
-        let kin = Kin::new(body, &order);
-        Self { all, order, kin }
+        let hierarchy = Hierarchy::new(body, &order);
+        Self { all, order, hierarchy }
     }
 
     /// True if two segments are too near in the skeleton to meet: the joint of one hangs on that of the
     /// other, directly or on what hangs on it.
     #[must_use]
     pub fn adjoin(&self, a: usize, b: usize) -> bool {
-        self.kin.adjoin(self.all[a].joint, self.all[b].joint)
+        self.hierarchy.adjoin(self.all[a].joint, self.all[b].joint)
     }
 
     /// The positions in the order of the segments.

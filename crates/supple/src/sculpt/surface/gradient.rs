@@ -1,4 +1,4 @@
-//! ∇s at a vertex from its neighbours, by least squares with no part along its upright.
+//! ∇s at a vertex from its neighbours, by least squares with no part along its disc normal.
 
 use glam::Vec4Swizzles as _;
 

@@ -3,33 +3,33 @@
 //! # Method
 //!
 //! s stays with the vertices, so its gradient changes as they move. It is estimated from the neighbours
-//! by least squares with no part along the upright u: with offsets d, `M = Σ d dᵀ`, `r = Σ Δs d` and
+//! by least squares with no part along the disc normal u: with offsets d, `M = Σ d dᵀ`, `r = Σ Δs d` and
 //! P the projection along u, the best vector is
 //!
 //! ```text
 //! ∇s = (tr(PMP) I − PMP) P r / det        det = uᵀ adj(M) u
 //! ```
 //!
-//! and then averaged over the neighbours. [`upright`] says why u is not just the normal. The velocities
+//! and then averaged over the neighbours. [`disc_normal`] says why u is not just the normal. The velocities
 //! that follow keep the volume but for the error of the estimate; [`flux`] takes that out.
 //!
 //! The velocities of all vertices together are one ordinary differential equation. What costs most, the
 //! gradients and what the volume lacks, changes slowly: it is sensed once a step, in the middle, at
 //! positions predicted from the last velocities, and continued to the step's start and end as the parabola
-//! through the last three middles; where the past foretells it well, once in several steps ([`past`]). With
-//! that, Kutta's three stages are of order three. Where the motion has a corner the past is forgotten. What volume the steps in time
+//! through the last three middles; where the predictor foretells it well, once in several steps ([`predictor`]). With
+//! that, Kutta's three stages are of order three. Where the motion has a corner the predictor is forgotten. What volume the steps in time
 //! have cost is given back at the end, spread over the fade.
 //!
 //! What needs neighbours is worked out vertex by vertex, a vector in a register; what needs none, sixteen
 //! vertices at a time.
 
 mod disc;
+mod disc_normal;
 mod fan;
 mod flux;
 mod gradient;
-mod past;
+mod predictor;
 mod table;
-mod upright;
 
 use glam::{Vec3, Vec4, Vec4Swizzles as _};
 use pulp::{Simd, WithSimd};
@@ -38,7 +38,7 @@ use self::disc::{Discs, fade_width};
 use self::fan::Fans;
 use self::flux::Flux;
 use self::gradient::Moments;
-use self::past::{Past, Sense, Weights};
+use self::predictor::{Predictor, Sample, Weights};
 use super::guide::Ride;
 use crate::Run;
 use crate::field::Generator;
@@ -152,12 +152,12 @@ struct Step<M: Mover> {
 }
 
 impl<M: Mover> Step<M> {
-    fn new([from, to]: [f64; 2], mover: &M, past: &Past) -> Self {
+    fn new([from, to]: [f64; 2], mover: &M, predictor: &Predictor) -> Self {
         let times = [WITHIN, 0.5, 1.0 - WITHIN].map(|share| from + share * (to - from));
         Self {
             length: (to - from) as f32,
             posed: times.map(|t| mover.at(t)),
-            weights: times.map(|t| past.weights(t)),
+            weights: times.map(|t| predictor.weights(t)),
         }
     }
 }
@@ -293,19 +293,19 @@ impl Surface {
         let taken = (pace.until * f64::from(pace.steps)).ceil() as u32;
         let mut local = self.local(positions);
         let start = |k: u32| pace.time(k) + WITHIN * (pace.time(k + 1) - pace.time(k));
-        let mut past = Past::new(self.sense(&local, mover, start(0), run), 0);
+        let mut predictor = Predictor::new(self.sense(&local, mover, start(0), run), 0);
         let mut k = 0;
         while k < taken {
             run.check()?;
             if k > 0 && k % pace.piece.max(1) == 0 {
-                past = Past::new(self.sense(&local, mover, start(k), run), k);
+                predictor = Predictor::new(self.sense(&local, mover, start(k), run), k);
             }
-            while past.due == k {
-                self.look_ahead(&local, mover, pace, &mut past, run);
+            while predictor.due == k {
+                self.look_ahead(&local, mover, pace, &mut predictor, run);
             }
-            let next = past.due.min(taken);
+            let next = predictor.due.min(taken);
             let steps: Vec<_> = (k..next)
-                .map(|k| Step::new([k, k + 1].map(|k| pace.time(k)), mover, &past))
+                .map(|k| Step::new([k, k + 1].map(|k| pace.time(k)), mover, &predictor))
                 .collect();
             self.move_each(
                 &mut local,
@@ -314,7 +314,7 @@ impl Surface {
                 |b, x| {
                     let mut x = *x;
                     for step in &steps {
-                        x = self.stepped(b, &x, step, &past);
+                        x = self.stepped(b, &x, step, &predictor);
                     }
                     x
                 },
@@ -362,26 +362,33 @@ impl Surface {
         local: &[Row],
         mover: &M,
         pace: Pace,
-        past: &mut Past,
+        predictor: &mut Predictor,
         run: &Run<'_>,
     ) {
         let piece = pace.piece.max(1);
-        let steps = past.stride().min(piece - past.due % piece);
-        let [start, end] = [past.due, past.due + steps].map(|k| pace.time(k));
+        let steps = predictor.stride().min(piece - predictor.due % piece);
+        let [start, end] = [predictor.due, predictor.due + steps].map(|k| pace.time(k));
         let middle = 0.5 * (start + end);
-        let sense = self.sense(&self.ahead(local, [start, middle], past, run), mover, middle, run);
-        past.take_in(sense, steps, self.width / pace.until, run);
+        let sense =
+            self.sense(&self.ahead(local, [start, middle], predictor, run), mover, middle, run);
+        predictor.take_in(sense, steps, self.width / pace.until, run);
     }
 
     /// A block after a Runge–Kutta step.
     #[inline(always)]
-    fn stepped<M: Mover>(&self, b: usize, x: &Block, step: &Step<M>, past: &Past) -> Block {
+    fn stepped<M: Mover>(
+        &self,
+        b: usize,
+        x: &Block,
+        step: &Step<M>,
+        predictor: &Predictor,
+    ) -> Block {
         let Step { length: h, posed: [start, middle, end], weights: [first, second, third] } = step;
-        let k1 = self.full_velocity::<M>(b, x, &past.mixed(first, b), start);
+        let k1 = self.full_velocity::<M>(b, x, &predictor.mixed(first, b), start);
         let ahead = along(x, 0.5 * h, &k1);
-        let k2 = self.full_velocity::<M>(b, &ahead, &past.mixed(second, b), middle);
+        let k2 = self.full_velocity::<M>(b, &ahead, &predictor.mixed(second, b), middle);
         let ahead = along(&along(x, -h, &k1), 2.0 * h, &k2);
-        let k3 = self.full_velocity::<M>(b, &ahead, &past.mixed(third, b), end);
+        let k3 = self.full_velocity::<M>(b, &ahead, &predictor.mixed(third, b), end);
         let moved = along(&along(x, h / 6.0, &k1), 4.0 * h / 6.0, &k2);
         along(&moved, h / 6.0, &k3)
     }
@@ -399,20 +406,26 @@ impl Surface {
     }
 
     /// Where the vertices will be at the second of two times, from the velocities so far.
-    fn ahead(&self, local: &[Row], times: [f64; 2], past: &Past, run: &Run<'_>) -> Vec<Row> {
-        let weights = past.line(0.5 * (times[0] + times[1]));
+    fn ahead(
+        &self,
+        local: &[Row],
+        times: [f64; 2],
+        predictor: &Predictor,
+        run: &Run<'_>,
+    ) -> Vec<Row> {
+        let weights = predictor.line(0.5 * (times[0] + times[1]));
         let mut ahead = local.to_vec();
         self.move_each(
             &mut ahead,
             run,
             #[inline(always)]
-            |b, x| along(x, (times[1] - times[0]) as f32, &past.velocity(&weights, b)),
+            |b, x| along(x, (times[1] - times[0]) as f32, &predictor.velocity(&weights, b)),
         );
         ahead
     }
 
     /// Gradients, velocities and what the volume lacks.
-    fn sense<M: Mover>(&self, local: &[Row], mover: &M, time: f64, run: &Run<'_>) -> Sense {
+    fn sense<M: Mover>(&self, local: &[Row], mover: &M, time: f64, run: &Run<'_>) -> Sample {
         let posed = mover.at(time);
         let keeps_volume = mover.keeps_volume();
         let (shapes, along) = run.join(
@@ -438,12 +451,12 @@ impl Surface {
         } else {
             vec![Block::ZERO; gradient.len()]
         };
-        Sense { time, gradient, velocity, push }
+        Sample { time, gradient, velocity, push }
     }
 
     /// ∇s of all blocks, averaged over the neighbours once less than it should be.
     fn nearly_smooth(&self, shapes: &Shapes, run: &Run<'_>) -> Vec<Rows> {
-        let means = upright::means(&self.discs, &shapes.normals, run);
+        let means = disc_normal::means(&self.discs, &shapes.normals, run);
         let mut gradients = vec![[Row::ZERO; WIDTH]; self.blends.len()];
         over(
             &mut gradients,
@@ -488,9 +501,9 @@ impl Surface {
         }
         let mut gradient = Block::ZERO;
         for (i, sum) in sums.into_iter().enumerate() {
-            let upright = upright::leant(sum, shapes.normals[at(i)].direction());
+            let disc_normal = disc_normal::regularized(sum, shapes.normals[at(i)].direction());
             let fit = &shapes.fits[at(i)];
-            gradient.set(i, fit.moments.solve(upright, fit.right).truncate());
+            gradient.set(i, fit.moments.solve(disc_normal, fit.right).truncate());
         }
         gradient
     }

@@ -1,4 +1,4 @@
-//! Straits: colliders that surround a body, as a ring does.
+//! Colliders that surround a body, as a ring does.
 //!
 //! A push makes room on all sides, which in a ring is where the other parts push from: they would push
 //! back, harder each time, until the body folds. What is in a ring makes room along its axis.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use glam::{Mat3, Vec3};
 
-use super::{Obstacle, Thing};
+use super::{Obstacle, Origin};
 
 /// A collider surrounds a body if the cosine between two ways out of its parts is less.
 const AGAINST: f32 = -0.3;
@@ -18,7 +18,7 @@ const SQUARINGS: usize = 9;
 
 /// A collider that surrounds a body, and the way through it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Strait {
+pub(super) struct Surrounding {
     /// Which collider.
     pub(super) collider: u32,
     /// A unit vector.
@@ -31,11 +31,11 @@ struct Way {
     at: Vec3,
 }
 
-/// The straits that a body is in, by the obstacles near its segments.
-pub(super) fn straits(near: &[Vec<Obstacle<'_>>]) -> Vec<Strait> {
+/// The colliders that surround a body, by the obstacles near its segments.
+pub(super) fn surrounding(near: &[Vec<Obstacle<'_>>]) -> Vec<Surrounding> {
     let mut all: BTreeMap<u32, Vec<Way>> = BTreeMap::new();
     for obstacle in near.iter().flatten().filter(|o| !o.solitary) {
-        let (Thing::Part(collider, _), Some(out)) = (obstacle.thing, obstacle.way_out) else {
+        let (Origin::Part(collider, _), Some(out)) = (obstacle.origin, obstacle.way_out) else {
             continue;
         };
         let Some(around) = obstacle.solid.bounds() else { continue };
@@ -46,7 +46,7 @@ pub(super) fn straits(near: &[Vec<Obstacle<'_>>]) -> Vec<Strait> {
         |ways: &[Way]| ways.iter().any(|a| ways.iter().any(|b| a.out.dot(b.out) < AGAINST));
     all.into_iter()
         .filter(|(_, ways)| surround(ways))
-        .map(|(collider, ways)| Strait { collider, through: through(&ways) })
+        .map(|(collider, ways)| Surrounding { collider, through: through(&ways) })
         .collect()
 }
 
@@ -89,7 +89,7 @@ mod tests {
                 let inward = -solid_center(solid).normalize_or_zero();
                 let inward = if surrounds { inward } else { Vec3::X };
                 Obstacle {
-                    thing: Thing::Part(0, part),
+                    origin: Origin::Part(0, part),
                     solid,
                     place,
                     size: 2.6,
@@ -100,13 +100,13 @@ mod tests {
             vec![(0..).zip(&ring.parts).map(one).collect()]
         };
         for tilt in [0.0, 0.3, 0.6] {
-            let found = straits(&obstacles(tilt, true));
+            let found = surrounding(&obstacles(tilt, true));
             assert_eq!(found.len(), 1);
             let across = found[0].through.cross(axis).length();
             assert!(across < 1e-3, "{across} at {tilt}");
         }
-        assert!(straits(&obstacles(1.0, true)).is_empty(), "the body is still below it");
-        assert!(straits(&obstacles(0.0, false)).is_empty(), "all on one side");
+        assert!(surrounding(&obstacles(1.0, true)).is_empty(), "the body is still below it");
+        assert!(surrounding(&obstacles(0.0, false)).is_empty(), "all on one side");
     }
 
     fn solid_center(solid: &crate::contact::collider::Solid) -> Vec3 {

@@ -22,14 +22,14 @@ const DEEPEST: f32 = 0.4;
 
 /// The skeleton of a body, as far as contacts go.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Kin {
+pub(super) struct Hierarchy {
     /// For each joint, the one above it.
     parents: Vec<Option<usize>>,
     /// Of the vertices, in the order of the segments.
     weights: SkinWeights,
 }
 
-impl Kin {
+impl Hierarchy {
     pub(super) fn new(body: &Body, order: &[u32]) -> Self {
         let parents = (0..body.joints.len()).map(|j| body.parent_joint(j)).collect();
         let weights = body.mesh.skin_weights.as_ref().map(|w| w.gather(order)).unwrap_or_default();
@@ -101,7 +101,7 @@ pub fn part(
     let mut report = Report::default();
     let mut points = segments.gather(positions);
     let pair = parting.segments.map(|s| &segments.all[s]);
-    let belonging = segments.kin.belonging(pair[0].joint, pair[1].joint);
+    let belonging = segments.hierarchy.belonging(pair[0].joint, pair[1].joint);
     for _ in 0..MOST_PASSES {
         let sides = parting.sides.each_ref().map(std::slice::from_ref);
         let clouds = [0, 1].map(|k| Cloud::new(&points, pair[k], sides[k], run));
@@ -159,21 +159,26 @@ mod tests {
     use super::*;
 
     /// A trunk with two arms of two bones each.
-    fn kin() -> Kin {
+    fn hierarchy() -> Hierarchy {
         let mut weights = SkinWeights::default();
         for joint in 0..5 {
             weights.push([(joint, 1.0)]);
         }
         weights.push([(1, 0.5), (2, 0.5)]);
-        Kin { parents: vec![None, Some(0), Some(1), Some(0), Some(3)], weights }
+        Hierarchy { parents: vec![None, Some(0), Some(1), Some(0), Some(3)], weights }
     }
 
     #[test]
     fn what_is_between_belongs_to_both() {
-        let kin = kin();
-        assert_eq!(kin.belonging(2, 0), [0.0, 0.5, 1.0, 0.0, 0.0, 0.75]);
-        assert_eq!(kin.belonging(0, 2), [1.0, 0.5, 0.0, 1.0, 1.0, 0.25]);
-        assert_eq!(kin.belonging(2, 4), [0.5, 0.75, 1.0, 0.25, 0.0, 0.875]);
-        assert!(kin.adjoin(1, 2) && kin.adjoin(0, 2) && !kin.adjoin(2, 4) && !kin.adjoin(1, 3));
+        let hierarchy = hierarchy();
+        assert_eq!(hierarchy.belonging(2, 0), [0.0, 0.5, 1.0, 0.0, 0.0, 0.75]);
+        assert_eq!(hierarchy.belonging(0, 2), [1.0, 0.5, 0.0, 1.0, 1.0, 0.25]);
+        assert_eq!(hierarchy.belonging(2, 4), [0.5, 0.75, 1.0, 0.25, 0.0, 0.875]);
+        assert!(
+            hierarchy.adjoin(1, 2)
+                && hierarchy.adjoin(0, 2)
+                && !hierarchy.adjoin(2, 4)
+                && !hierarchy.adjoin(1, 3)
+        );
     }
 }

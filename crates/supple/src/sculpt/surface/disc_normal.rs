@@ -5,7 +5,7 @@
 //! A surface says how s changes along it, not across it. The velocity across the surface does not depend
 //! on that choice, the one along it does. Taking the normal, as the source does, feeds back: a ripple of
 //! wave number k tilts the normals, the tilt moves s along the surface, and the ripple grows at a rate
-//! proportional to k. So every refinement of a mesh lets finer ripples grow faster. An upright is the mean
+//! proportional to k. So every refinement of a mesh lets finer ripples grow faster. A disc normal is the mean
 //! of the normals over a disc whose size depends on the width of the fade and not on the triangles, and
 //! such ripples do not grow.
 //!
@@ -22,11 +22,11 @@ pub(super) fn means(discs: &Discs, normals: &[Normal], run: &Run<'_>) -> Vec<Row
     discs.sums(|v| normals[v].0, run)
 }
 
-/// The upright of a vertex, from the mean of [`means`] over its discs and its own normal of
-/// length one: leant back towards
+/// The disc normal of a vertex, from the mean of [`means`] over its discs and its own normal of
+/// length one: tilted back towards
 /// that if it lies farther off than 60°.
 #[inline(always)]
-pub(super) fn leant(mean: Row, own: Row) -> Row {
+pub(super) fn regularized(mean: Row, own: Row) -> Row {
     let mean = mean.with_w(0.0) / mean.w.max(f32::MIN_POSITIVE);
     normalized(mean + (1.0 - 2.0 * mean.dot(own)).max(0.0) * own)
 }
@@ -49,9 +49,9 @@ mod tests {
         zoo::build("bar", &size, &Run::default()).unwrap().meshes.swap_remove(0)
     }
 
-    /// A ripple of a few triangles is gone from the uprights, whatever the size of the triangles.
+    /// A ripple of a few triangles is gone from the disc normals, whatever the size of the triangles.
     #[test]
-    fn ripples_do_not_tilt_uprights() {
+    fn ripples_do_not_tilt_disc_normals() {
         for triangles in [4000, 16_000] {
             let mut mesh = bar(triangles);
             let values: Vec<f32> = mesh.positions.iter().map(|p| 0.5 + 0.1 * p.x).collect();
@@ -73,7 +73,7 @@ mod tests {
             for v in (0..surface.moving).filter(on_top) {
                 before = before.max(tilt(normals[v].direction()));
                 let mean = surface.discs.mean(v, &means);
-                after = after.max(tilt(leant(mean, normals[v].direction())));
+                after = after.max(tilt(regularized(mean, normals[v].direction())));
             }
             assert!(before > 0.1 && after < 0.1 * before, "{before} {after}");
         }
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn where_normals_cancel_the_own_one_is_taken() {
         let mean = |x: f32, z: f32| Row::new(x, 0.0, z, 1.0);
-        assert!(leant(mean(0.01, 0.0), Row::Z).z > 0.99, "cancelled");
-        assert!(leant(mean(0.0, -1.0), Row::Z).z > 0.99, "opposite");
-        assert_eq!(leant(mean(1.0, 0.0), Row::X), Row::X, "flat");
+        assert!(regularized(mean(0.01, 0.0), Row::Z).z > 0.99, "cancelled");
+        assert!(regularized(mean(0.0, -1.0), Row::Z).z > 0.99, "opposite");
+        assert_eq!(regularized(mean(1.0, 0.0), Row::X), Row::X, "flat");
     }
 }

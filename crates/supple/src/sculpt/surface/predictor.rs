@@ -3,7 +3,7 @@
 //! # Method
 //!
 //! What was sensed last three times is continued as the parabola through it. As long as each new sensing is
-//! what the parabola had foretold, one serves twice as many steps as the one before; a surprise brings that
+//! what the parabola had foretold, one serves twice as many steps as the one before; a larger predictor error brings that
 //! back to one, and what led to it is not tried again. The finer a mesh, the sooner rounding grows from one
 //! sensing to the next, and the fewer steps one serves.
 
@@ -22,11 +22,11 @@ const LONGEST: u32 = 4;
 /// How far the foretold velocities may lead astray until the end, as a share of the fade's width.
 const TOLERANCE: f64 = 6e-4;
 
-/// A surprise grows with the third power of the steps: that of twice as many must be sure to be small.
+/// The predictor error grows with the third power of the steps: that of twice as many must be sure to be small.
 const DOUBLED: f64 = 8.0;
 
 /// What a surface is like at a time.
-pub(super) struct Sense {
+pub(super) struct Sample {
     pub(super) time: f64,
     pub(super) gradient: Vec<Block>,
     /// The velocity that the gradient leads to.
@@ -36,8 +36,8 @@ pub(super) struct Sense {
 }
 
 /// The last sensings, oldest first.
-pub(super) struct Past {
-    senses: Vec<Sense>,
+pub(super) struct Predictor {
+    samples: Vec<Sample>,
     /// The step for which the surface must be sensed again.
     pub(super) due: u32,
     stride: u32,
@@ -48,10 +48,10 @@ pub(super) struct Past {
 /// Weights of the sensings for one time.
 pub(super) type Weights = [f32; MEMORY];
 
-impl Past {
+impl Predictor {
     /// With nothing but the start of a motion without corners, which the step begins.
-    pub(super) fn new(start: Sense, step: u32) -> Self {
-        Self { senses: vec![start], due: step, stride: 1, longest: LONGEST }
+    pub(super) fn new(start: Sample, step: u32) -> Self {
+        Self { samples: vec![start], due: step, stride: 1, longest: LONGEST }
     }
 
     /// How many steps the next sensing is to serve.
@@ -59,11 +59,11 @@ impl Past {
         self.stride
     }
 
-    /// Takes in what was sensed for so many steps, unless it is a surprise: then a sensing for one step is
+    /// Takes in what was sensed for so many steps, unless the predictor error is too large: then a sensing for one step is
     /// needed. `reach` is a length over the time that is left of the motion.
-    pub(super) fn take_in(&mut self, sense: Sense, steps: u32, reach: f64, run: &Run<'_>) {
+    pub(super) fn take_in(&mut self, sense: Sample, steps: u32, reach: f64, run: &Run<'_>) {
         let wrong =
-            if self.senses.len() < MEMORY { f64::INFINITY } else { self.surprise(&sense, run) };
+            if self.samples.len() < MEMORY { f64::INFINITY } else { self.error(&sense, run) };
         let allowed = TOLERANCE * reach;
         if wrong > allowed && steps > 1 {
             (self.stride, self.longest) = (1, steps / 2);
@@ -75,13 +75,13 @@ impl Past {
             self.stride = (2 * self.stride).min(self.longest);
         }
         self.due += steps;
-        self.senses.push(sense);
-        self.senses.drain(..self.senses.len().saturating_sub(MEMORY));
+        self.samples.push(sense);
+        self.samples.drain(..self.samples.len().saturating_sub(MEMORY));
     }
 
     /// How far the velocities are from those foretold, on average. What differs from each vertex of a block to the
     /// next is rounding and does not count.
-    fn surprise(&self, sense: &Sense, run: &Run<'_>) -> f64 {
+    fn error(&self, sense: &Sample, run: &Run<'_>) -> f64 {
         let weights = self.weights(sense.time);
         let blocks = sense.push.len();
         let squares = run.sum(blocks, |b| {
@@ -95,22 +95,23 @@ impl Past {
 
     /// The weights of the polynomial through what was sensed, at a time.
     pub(super) fn weights(&self, t: f64) -> Weights {
-        let senses = &self.senses;
-        let factor = |i: usize, j: usize| (t - senses[j].time) / (senses[i].time - senses[j].time);
+        let samples = &self.samples;
+        let factor =
+            |i: usize, j: usize| (t - samples[j].time) / (samples[i].time - samples[j].time);
         std::array::from_fn(|i| {
-            if i >= senses.len() {
+            if i >= samples.len() {
                 return 0.0;
             }
-            let others = (0..senses.len()).filter(|&j| j != i);
+            let others = (0..samples.len()).filter(|&j| j != i);
             others.map(|j| factor(i, j)).product::<f64>() as f32
         })
     }
 
     /// The weights of the line through the last two, which exaggerates rounding less.
     pub(super) fn line(&self, t: f64) -> Weights {
-        let last = self.senses.len() - 1;
+        let last = self.samples.len() - 1;
         let before = last.saturating_sub(1);
-        let [from, to] = [before, last].map(|k| self.senses[k].time);
+        let [from, to] = [before, last].map(|k| self.samples[k].time);
         let share = if to > from { (t - from) / (to - from) } else { 1.0 };
         let mut weights = [0.0; MEMORY];
         weights[before] += (1.0 - share) as f32;
@@ -122,7 +123,7 @@ impl Past {
     #[inline(always)]
     pub(super) fn mixed(&self, weights: &Weights, b: usize) -> (Block, Block) {
         let mut sum = (Block::ZERO, Block::ZERO);
-        for (sense, &weight) in self.senses.iter().zip(weights) {
+        for (sense, &weight) in self.samples.iter().zip(weights) {
             sum.0 = along(&sum.0, weight, &sense.gradient[b]);
             sum.1 = along(&sum.1, weight, &sense.push[b]);
         }
@@ -133,7 +134,7 @@ impl Past {
     #[inline(always)]
     pub(super) fn velocity(&self, weights: &Weights, b: usize) -> Block {
         let mut sum = Block::ZERO;
-        for (sense, &weight) in self.senses.iter().zip(weights) {
+        for (sense, &weight) in self.samples.iter().zip(weights) {
             sum = along(&sum, weight, &in_columns(&sense.velocity[b]));
             sum = along(&sum, weight, &sense.push[b]);
         }
@@ -147,8 +148,8 @@ mod tests {
 
     use super::*;
 
-    fn sense(time: f64, velocity: Vec3) -> Sense {
-        Sense {
+    fn sense(time: f64, velocity: Vec3) -> Sample {
+        Sample {
             time,
             gradient: vec![Block::ZERO],
             velocity: vec![[velocity.extend(0.0); WIDTH]],
@@ -156,32 +157,32 @@ mod tests {
         }
     }
 
-    /// Lets the past sense a parabola, and something else besides from a time on.
-    fn look(past: &mut Past, times: u32, besides: Vec3) {
+    /// Lets the predictor sense a parabola, and something else besides from a time on.
+    fn look(predictor: &mut Predictor, times: u32, besides: Vec3) {
         for _ in 0..times {
-            let steps = past.stride();
-            let t = 0.01 * (f64::from(past.due) + 0.5 * f64::from(steps));
+            let steps = predictor.stride();
+            let t = 0.01 * (f64::from(predictor.due) + 0.5 * f64::from(steps));
             let parabola = Vec3::new(1.0, t as f32, (t * t) as f32);
-            past.take_in(sense(t, parabola + besides), steps, 1.0, &Run::default());
+            predictor.take_in(sense(t, parabola + besides), steps, 1.0, &Run::default());
         }
     }
 
     #[test]
     fn what_was_foretold_serves_longer_and_a_surprise_ends_it() {
-        let mut past = Past::new(sense(0.0, Vec3::X), 0);
-        look(&mut past, 8, Vec3::ZERO);
-        assert_eq!(past.stride(), LONGEST, "a parabola is foretold");
-        let weights = past.weights(0.5);
+        let mut predictor = Predictor::new(sense(0.0, Vec3::X), 0);
+        look(&mut predictor, 8, Vec3::ZERO);
+        assert_eq!(predictor.stride(), LONGEST, "a parabola is foretold");
+        let weights = predictor.weights(0.5);
         let expected = Vec3::new(1.0, 0.5, 0.25);
-        let found = past.velocity(&weights, 0).get(3);
+        let found = predictor.velocity(&weights, 0).get(3);
         assert!(found.abs_diff_eq(expected, 1e-4), "{found}");
 
-        let due = past.due;
-        look(&mut past, 1, Vec3::X);
-        assert_eq!((past.due, past.stride()), (due, 1), "not for four steps");
-        look(&mut past, 1, Vec3::X);
-        assert_eq!((past.due, past.stride()), (due + 1, 1), "for one");
-        look(&mut past, 12, Vec3::X);
-        assert_eq!(past.stride(), LONGEST / 2, "more is not tried again");
+        let due = predictor.due;
+        look(&mut predictor, 1, Vec3::X);
+        assert_eq!((predictor.due, predictor.stride()), (due, 1), "not for four steps");
+        look(&mut predictor, 1, Vec3::X);
+        assert_eq!((predictor.due, predictor.stride()), (due + 1, 1), "for one");
+        look(&mut predictor, 12, Vec3::X);
+        assert_eq!(predictor.stride(), LONGEST / 2, "more is not tried again");
     }
 }
