@@ -47,7 +47,7 @@ def clips(found):
 
 
 # How `new` writes the modifier that keeps the volume of skinning where that takes minutes.
-LEFT_OUT = '# [[asset.modifier]]\n# kind = "skinning"'
+LEFT_OUT = '# [[asset.pose]]\n# kind = "skinning"'
 
 
 def bake(supple, path, out, found, kept):
