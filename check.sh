@@ -38,6 +38,9 @@ if ! command -v cargo >/dev/null; then
 fi
 install_missing
 
+# A fresh clone is built once: what cargo would store for the next build is half the disk.
+[ -d "${CARGO_TARGET_DIR:-target}/debug/incremental" ] || export CARGO_INCREMENTAL=0
+
 say "format"
 cargo fmt --all --check
 
