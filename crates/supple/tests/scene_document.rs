@@ -285,7 +285,7 @@ fn the_starter_works_without_its_comment_signs() {
         lines.filter(|l| !comment(l)).map(|l| l.strip_prefix("# ").unwrap_or(l)).collect();
     let scene = parse(&all.join("\n")).unwrap_or_else(|p| panic!("{p}\n{}", all.join("\n")));
     let kinds: Vec<_> = scene.assets[0].modifiers().map(|(_, m)| m.kind.as_str()).collect();
-    assert_eq!(kinds, ["blendshape", "follow"], "in the order of effect");
+    assert_eq!(kinds, ["morph", "follow"], "in the order of effect");
 }
 
 /// Repeatable numbers below `n`.

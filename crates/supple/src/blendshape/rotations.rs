@@ -116,26 +116,60 @@ pub(super) fn turns_from_heaviest(
     turns: &[DMat3],
     run: &Run<'_>,
 ) -> Option<Vec<DMat3>> {
-    let heavier = |a: &usize, b: &usize| {
-        targets[*a].weight.abs().total_cmp(&targets[*b].weight.abs()).then(b.cmp(a))
-    };
-    let first = (0..targets.len()).max_by(heavier).filter(|_| targets.len() > 1)?;
-    let base = 1.0 - targets.iter().map(|t| t.weight).sum::<f64>();
+    let first = heaviest(targets.iter().map(|t| t.weight)).filter(|_| targets.len() > 1)?;
     let others = run.map(nodes, |i| {
-        let from = DQuat::from_scaled_axis(targets[first].omega[i]);
-        let way = |to: DQuat| rotation_vector(from.inverse() * to);
-        let mut sum = base * way(DQuat::IDENTITY);
-        for (_, t) in targets.iter().enumerate().filter(|(t, _)| *t != first) {
-            sum += t.weight * way(DQuat::from_scaled_axis(t.omega[i]));
-        }
-        DMat3::from_quat(from * DQuat::from_scaled_axis(sum))
+        let turned = targets.iter().map(|t| (t.weight, t.omega[i]));
+        DMat3::from_quat(seen_from(turned, first))
     });
+    others.iter().zip(turns).any(|(a, b)| is_another_way(a, b)).then_some(others)
+}
+
+/// The target with the largest weight, the first of equal ones.
+fn heaviest(weights: impl Iterator<Item = f64>) -> Option<usize> {
+    let heavier =
+        |a: &(usize, f64), b: &(usize, f64)| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(&a.0));
+    weights.enumerate().max_by(heavier).map(|(t, _)| t)
+}
+
+/// Weighted rotation vectors blended as seen from one of them.
+fn seen_from(turned: impl Iterator<Item = (f64, DVec3)> + Clone, first: usize) -> DQuat {
+    let Some((_, omega)) = turned.clone().nth(first) else { return DQuat::IDENTITY };
+    let from = DQuat::from_scaled_axis(omega);
+    let way = |to: DQuat| rotation_vector(from.inverse() * to);
+    let base = 1.0 - turned.clone().map(|(w, _)| w).sum::<f64>();
+    let mut sum = base * way(DQuat::IDENTITY);
+    for (_, (w, omega)) in turned.enumerate().filter(|(t, _)| *t != first) {
+        sum += w * way(DQuat::from_scaled_axis(omega));
+    }
+    from * DQuat::from_scaled_axis(sum)
+}
+
+fn is_another_way(a: &DMat3, b: &DMat3) -> bool {
     // The trace of a rotation is 1 + 2 cos of its angle.
-    let least = 1.0 + 2.0 * libm::cos(ANOTHER_WAY);
-    let trace = |a: &DMat3, b: &DMat3| {
-        a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
+    let trace = a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis);
+    trace < 1.0 + 2.0 * libm::cos(ANOTHER_WAY)
+}
+
+/// The rotation of a whole piece as seen from the heaviest target, where it is another one than `exp Σ w ω` and nearer to what
+/// is blended.
+///
+/// A piece has no springs that would tell which way is meant.
+pub(super) fn turned_another_way(
+    turned: impl Iterator<Item = (f64, DVec3)> + Clone,
+) -> Option<DVec3> {
+    let first = heaviest(turned.clone().map(|(w, _)| w))?;
+    let plain = DQuat::from_scaled_axis(turned.clone().map(|(w, omega)| w * omega).sum());
+    let other = seen_from(turned.clone(), first);
+    let base = (1.0 - turned.clone().map(|(w, _)| w).sum::<f64>(), DVec3::ZERO);
+    let far = |turn: DQuat| {
+        let off = |(w, omega): (f64, DVec3)| {
+            let left = rotation_vector(DQuat::from_scaled_axis(omega).inverse() * turn);
+            w.abs() * left.length_squared()
+        };
+        turned.clone().chain([base]).map(off).sum::<f64>()
     };
-    others.iter().zip(turns).any(|(a, b)| trace(a, b) < least).then_some(others)
+    let is_other = is_another_way(&DMat3::from_quat(other), &DMat3::from_quat(plain));
+    (is_other && far(other) < far(plain)).then(|| rotation_vector(other))
 }
 
 /// What the differences along springs should be, of these lengths if any are given: `Σ k d` at every node.
@@ -223,6 +257,11 @@ mod tests {
         assert!((turns[0] * DVec3::X - DVec3::X).length() < 1e-9);
         let other = turns_from_heaviest(1, &weighed, &turns, &run).unwrap();
         assert!((other[0] * DVec3::X + DVec3::X).length() < 1e-9, "{}", other[0]);
+        let whole = omega.each_ref().map(|omega| (0.5, omega[0]));
+        let other = turned_another_way(whole.into_iter()).unwrap();
+        assert!((other.length() - 180.0_f64.to_radians()).abs() < 1e-9, "{other}");
+        let less = [170.0_f64, 100.0].map(|a| (0.5, a.to_radians() * DVec3::Z));
+        assert!(turned_another_way(less.into_iter()).is_none());
         let [near, _] = weighed;
         assert!(turns_from_heaviest(1, &[near], &turns, &run).is_none());
     }

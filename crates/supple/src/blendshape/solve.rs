@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::anchor::Motion;
 use super::lagged::{AGE, Taken};
 use super::newton::{FAR, Limits, Outcome, Problem, Work, scale_of};
-use super::prepare::Solver;
+use super::prepare::{Solver, Target};
 use super::rigid::{Rigid, screwed};
-use super::rotations::{Weighed, blended_turns, rotation, turns_from_heaviest, wanted};
+use super::rotations::{
+    Weighed, blended_turns, rotation, turned_another_way, turns_from_heaviest, wanted,
+};
 use super::{Error, Mode, weights};
 use crate::Run;
 
@@ -323,10 +325,18 @@ impl Solver {
 
     /// The blended motion of an anchor.
     fn anchor_motion(&self, anchor: usize, shares: &[f64]) -> Motion {
-        let blended = |k: usize| {
-            shares.iter().zip(&self.targets).map(|(w, t)| *w * t.anchors[anchor][k]).sum::<DVec3>()
-        };
-        [blended(0), blended(1)]
+        self.blended_motion(shares, |t| t.anchors[anchor]).0
+    }
+
+    /// Motions to the targets blended, and whether they turn another way than the sum of their rotation vectors.
+    fn blended_motion(&self, shares: &[f64], of: impl Fn(&Target) -> Motion) -> (Motion, bool) {
+        let used = shares.iter().zip(&self.targets).filter(|(w, _)| **w != 0.0);
+        let motions = used.map(|(w, t)| (*w, of(t)));
+        let turned = motions.clone().map(|(w, [omega, _])| (w, omega));
+        let way = motions.map(|(w, [_, way])| w * way).sum();
+        let another = turned_another_way(turned.clone());
+        let omega = another.unwrap_or_else(|| turned.map(|(w, omega)| w * omega).sum());
+        ([omega, way], another.is_some())
     }
 
     /// Puts anchors where their blended motion has them, seen from the first, which stays.
@@ -555,11 +565,7 @@ impl Solver {
             let fit = Rigid::fit(
                 piece.anchor.iter().map(|&i| (x[i as usize], self.body.base[i as usize])),
             );
-            let motion = |k: usize| {
-                shares.iter().zip(&self.targets).map(|(w, t)| *w * t.motion[f][k]).sum::<DVec3>()
-            };
-            let [omega, way] = [motion(0), motion(1)];
-            let way = if self.is_jointed { screwed(omega, way) } else { way };
+            let [omega, way] = self.piece_motion(f, shares);
             let (turn, to) = (rotation(omega), piece.centre + way);
             let of_piece =
                 placed.iter_mut().zip(&self.free_piece).filter(|(_, p)| **p as usize == f);
@@ -572,6 +578,23 @@ impl Solver {
             held.for_each(|(x, _)| *x = turn * (*x - from) + to);
         }
         placed
+    }
+
+    /// The rigid motion of a free piece in a blend.
+    fn piece_motion(&self, piece: usize, shares: &[f64]) -> Motion {
+        let (motion, is_another_way) = self.blended_motion(shares, |t| t.motion[piece]);
+        if !self.is_jointed {
+            return motion;
+        }
+        // No screw leads there from the base.
+        if is_another_way {
+            let gone = |t: &Target| {
+                let [omega, drift] = t.motion[piece];
+                [omega, screwed(omega, drift)]
+            };
+            return self.blended_motion(shares, gone).0;
+        }
+        [motion[0], screwed(motion[0], motion[1])]
     }
 
     pub(super) fn surface(&self, x: &[DVec3]) -> Result<Vec<Vec3>, Error> {

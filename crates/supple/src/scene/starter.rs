@@ -78,7 +78,7 @@ pub fn sample_of(asset: &Asset) -> (Cow<'_, Asset>, usize) {
 /// A scene document for an asset that lies beside it.
 ///
 /// Its first clip if it has any, else a hop; flesh that jiggles ([`secondary::place`]); morph targets blended as
-/// [`blendshape`](crate::blendshape) does; with its clips, skeleton and morph targets listed in comments.
+/// [`blendshape`](crate::blendshape) does, where they turn; with its clips, skeleton and morph targets listed in comments.
 ///
 /// ```
 /// use supple::{Asset, Run, TriMesh, scene};
@@ -306,32 +306,43 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
             names.push(&morph.name);
         }
     }
-    let Some(first) = names.first() else { return Ok(()) };
+    if names.is_empty() { Ok(()) } else { write_morphs(text, asset, &names) }
+}
+
+/// Morph targets: along straight lines where they hardly turn.
+fn write_morphs(text: &mut String, asset: &Asset, names: &[&str]) -> std::fmt::Result {
     writeln!(text, "\n# Morph targets: {}", listed(names.iter().copied()))?;
-    writeln!(text, "[[asset.pose]]")?;
-    writeln!(
-        text,
-        "kind = \"blendshape\"         # what turns keeps its size; without it targets move along straight lines"
-    )?;
-    writeln!(
-        text,
-        "{}",
-        match blend_mode(asset) {
-            Mode::Springs =>
-                "mode = \"springs\"            # its targets turn; or \"rotations\": faster, nearer to straight lines",
-            Mode::Rotations =>
-                "mode = \"rotations\"          # its targets hardly turn; or \"springs\": keeps lengths best, slower",
-        }
-    )?;
     // Weights that a clip moves are played; else a track shows the first target.
     let moves = asset.clips.first().is_some_and(|c| {
         c.channels.iter().any(|channel| matches!(channel.track, Track::Weights(_)))
     });
     let sign = if moves { "# " } else { "" };
-    let first = if first.is_empty() { "0" } else { first };
+    let keeps = "kind = \"blendshape\"         # what turns keeps its size; without it targets move along straight lines";
+    let weights = match blend_mode(asset) {
+        Some(mode) => {
+            let mode = match mode {
+                Mode::Springs => {
+                    "\"springs\"            # its targets turn; or \"rotations\": faster, nearer to straight lines"
+                }
+                Mode::Rotations => {
+                    "\"rotations\"          # its targets turn a little; or \"springs\": keeps lengths best, slower"
+                }
+            };
+            write!(text, "[[asset.pose]]\n{keeps}\nmode = {mode}\n")?;
+            "morphs"
+        }
+        None => {
+            let straight =
+                "kind = \"morph\"              # straight lines: its targets hardly turn";
+            let otherwise = "# or kind = \"blendshape\", mode = \"rotations\", morphs = {}: what turns keeps its size";
+            write!(text, "{otherwise}\n{sign}[[asset.pose]]\n{sign}{straight}\n")?;
+            "weights"
+        }
+    };
+    let first = names.first().filter(|name| !name.is_empty()).unwrap_or(&"0");
     writeln!(
         text,
-        "{sign}morphs = {{ {} = \"blend\" }}   # a number, or the name of a track; others as the clip has them",
+        "{sign}{weights} = {{ {} = \"blend\" }}   # a number, or the name of a track; others as the clip has them",
         quoted(first)
     )?;
     writeln!(text, "{sign}[track.blend]")?;
@@ -339,16 +350,14 @@ fn write_modifiers(text: &mut String, asset: &Asset) -> std::fmt::Result {
     writeln!(text, "{sign}keys = [[0, 0], [1, 1], [2, 0]]     # [time, value]")
 }
 
-/// The mode for the morph target that goes farthest.
-fn blend_mode(asset: &Asset) -> Mode {
+/// The mode for the morph target that goes farthest; none where straight lines serve as well.
+fn blend_mode(asset: &Asset) -> Option<Mode> {
     let placed = asset.nodes.iter().filter_map(|n| asset.meshes.get(n.mesh? as usize));
     let targets = placed.flat_map(|m| m.morphs.iter().map(move |t| (m, &t.positions)));
     let longest = |ways: &[Vec3]| ways.iter().map(|w| w.length_squared()).fold(0.0, f32::max);
     targets
         .max_by(|a, b| longest(a.1).total_cmp(&longest(b.1)))
-        .map_or(Mode::Springs, |(mesh, ways)| {
-            blendshape::suggested(&mesh.triangles, &mesh.positions, ways)
-        })
+        .and_then(|(mesh, ways)| blendshape::suggested(&mesh.triangles, &mesh.positions, ways))
 }
 
 /// Triangles times poses up to which a starter keeps the volume of skinning: beyond, it takes minutes.
