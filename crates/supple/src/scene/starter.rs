@@ -332,10 +332,8 @@ fn write_morphs(text: &mut String, asset: &Asset, names: &[&str]) -> std::fmt::R
             "morphs"
         }
         None => {
-            let straight =
-                "kind = \"morph\"              # straight lines: its targets hardly turn";
-            let otherwise = "# or kind = \"blendshape\", mode = \"rotations\", morphs = {}: what turns keeps its size";
-            write!(text, "{otherwise}\n{sign}[[asset.pose]]\n{sign}{straight}\n")?;
+            let straight = "kind = \"morph\"              # straight lines: its targets hardly turn; or \"blendshape\" with morphs in place of weights";
+            write!(text, "{sign}[[asset.pose]]\n{sign}{straight}\n")?;
             "weights"
         }
     };
