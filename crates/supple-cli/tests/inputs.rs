@@ -109,3 +109,55 @@ fn pictures_do_not_replace_what_they_show() {
     fs::write(at.join("shape.png"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
     refused(at, "shape.png", &["render", "shape.png", "-o", "shape.png", "--size", "96x64"]);
 }
+
+/// Two outputs of one name: the second would replace the first.
+#[test]
+fn no_output_replaces_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    ok(at, &["zoo", "rigged-bar", "--triangles", "300", "-o", "bar.glb"]);
+    ok(at, &["zoo", "ball", "--triangles", "300", "-o", "ball.ply"]);
+    fs::create_dir(at.join("sub")).unwrap();
+    let push = ["move", "--by", "0,0,0.1"];
+    let refused = |args: &[&str]| {
+        let output = supple(at, args);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "supple {args:?} should have refused");
+        assert!(errors.contains("is what --output writes"), "supple {args:?}: {errors}");
+    };
+    for other in ["--scene", "--log"] {
+        refused(
+            &[&["deform", "ball.ply", "-o", "out.ply", other, "sub/../out.ply"], &push[..]]
+                .concat(),
+        );
+    }
+    refused(&["skin", "bar.glb", "-o", "out.glb", "--scene", "./out.glb"]);
+    assert!(!at.join("out.ply").exists() && !at.join("out.glb").exists(), "nothing was written");
+}
+
+/// A pipe waits for its writer, and a device may have no end.
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let made = Command::new("mkfifo").arg(at.join("pipe.obj")).status();
+    assert!(made.is_ok_and(|status| status.success()), "a pipe can be made");
+    std::os::unix::fs::symlink("pipe.obj", at.join("pipe.toml")).unwrap();
+    std::os::unix::fs::symlink("pipe.obj", at.join("pipe.nc")).unwrap();
+    std::os::unix::fs::symlink("pipe.obj", at.join("pipe.msh")).unwrap();
+    let commands: [&[&str]; 6] = [
+        &["info", "/dev/zero"],
+        &["info", "pipe.obj"],
+        &["info", "pipe.msh"],
+        &["convert", "pipe.obj", "out.ply"],
+        &["bake", "pipe.toml", "-o", "out"],
+        &["smoke", "pipe.nc", "-o", "out.ply"],
+    ];
+    for args in commands {
+        let output = supple(at, args);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "supple {args:?} should have refused");
+        assert!(errors.contains("a pipe or a device"), "supple {args:?}: {errors}");
+    }
+}

@@ -182,6 +182,20 @@ fn a_pulled_face_follows_and_goes_back() {
     assert!(apart(&before, &after) < 2e-4, "let go: {}", apart(&before, &after));
 }
 
+/// A pull that could do nothing is refused.
+#[test]
+fn what_is_held_is_not_pulled() {
+    let (scene, player) = shipped("blend-pull.toml");
+    let mesh = rest(&player, 0);
+    let agrees = |v: &usize| mesh.morphs.iter().all(|m| m.positions[*v] == Vec3::ZERO);
+    let still = (0..mesh.positions.len()).find(agrees).expect("a vertex where all shapes agree");
+    let text = scene.to_toml().replace("vertex = 719", &format!("vertex = {still}"));
+    let scene = Scene::parse(&text, None).unwrap_or_else(|p| panic!("{p}"));
+    let refused = Player::open(&scene, &Folder::new(Path::new(".")), &Run::default());
+    let error = refused.err().expect("nothing pulls what is held").to_string();
+    assert!(error.contains(&format!("vertex {still} is held")), "{error}");
+}
+
 /// Section 6: the half that is painted stiff is strained at most half as much.
 #[test]
 fn a_stiff_half_keeps_its_lengths() {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use supple::player::{Player, PlayerError};
 use supple::scene::{Folder, Scene, Source};
 use supple::{Asset, io};
@@ -25,6 +25,26 @@ pub(super) fn named(file: &Path, scene_file: Option<&Path>) -> anyhow::Result<St
     let name = file.strip_prefix(&folder).map_or_else(|_| file.clone(), PathBuf::from);
     let name = name.to_str().context("the name of the file is not Unicode")?;
     Ok(name.replace('\\', "/"))
+}
+
+/// Refuses two outputs of one name: the second would replace the first.
+pub(super) fn apart(outputs: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
+    let named =
+        outputs.iter().filter_map(|&(flag, path)| path.map(|path| (flag, path, place(path))));
+    let named: Vec<_> = named.collect();
+    for (k, (flag, path, at)) in named.iter().enumerate() {
+        if let Some((other, ..)) = named[..k].iter().find(|(_, _, before)| before == at) {
+            bail!("{flag} {} is what {other} writes: give it another name", path.display());
+        }
+    }
+    Ok(())
+}
+
+/// Where a file is or will be, the same for every spelling of its name.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let by_folder = || Some(fs::canonicalize(folder).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(by_folder).unwrap_or_else(|| path.to_owned())
 }
 
 /// Writes a scene where the person asked for it.

@@ -175,7 +175,7 @@ struct Motion {
 fn motion(args: &Learn, shell: &Shell) -> anyhow::Result<Motion> {
     match args.sequence.as_slice() {
         [one] if one.extension().is_some_and(|e| e.eq_ignore_ascii_case("pc2")) => {
-            let bytes = std::fs::read(one).with_context(|| one.display().to_string())?;
+            let bytes = io::inputs::read(one).with_context(|| one.display().to_string())?;
             io::inputs::remember(one);
             let frames = pc2::read(&bytes).with_context(|| one.display().to_string())?;
             Ok(Motion { frames, rest: None })

@@ -167,7 +167,7 @@ impl Interaction {
     ///
     /// # Errors
     ///
-    /// As [`Solver::solve`]; [`Error::NoSuchVertex`] for a pull.
+    /// As [`Solver::solve`]; [`Error::NoSuchVertex`] and [`Error::PullsHeld`] for a pull.
     pub fn solve(
         &self,
         solver: &Solver,
@@ -177,14 +177,21 @@ impl Interaction {
         run: &Run<'_>,
     ) -> Result<Blend, Error> {
         solver.check_weights(weights)?;
-        let vertices = solver.body.node_of.len();
-        if let Some(pull) = world.pulls.iter().find(|p| p.vertex as usize >= vertices) {
-            return Err(Error::NoSuchVertex { vertex: pull.vertex, vertices });
-        }
+        world.pulls.iter().try_for_each(|pull| self.check_pull(solver, pull.vertex))?;
         run.install(|| {
             let free = solver.free_blend(weights, history, run)?;
             self.touched(solver, world, free, touch, run)
         })
+    }
+
+    /// Checks that a vertex can be pulled.
+    pub(super) fn check_pull(&self, solver: &Solver, vertex: u32) -> Result<(), Error> {
+        let nodes = &solver.body.node_of;
+        match nodes.get(vertex as usize) {
+            None => Err(Error::NoSuchVertex { vertex, vertices: nodes.len() }),
+            Some(&node) if self.is_held[node as usize] => Err(Error::PullsHeld { vertex }),
+            Some(_) => Ok(()),
+        }
     }
 
     fn touched(

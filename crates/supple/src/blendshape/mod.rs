@@ -280,6 +280,14 @@ pub enum Error {
         /// How many there are.
         vertices: usize,
     },
+    /// A vertex is to be pulled that is held: by name, where all shapes agree, or next to the anchor.
+    #[error(
+        "vertex {vertex} is held, so it cannot be pulled: pull another, or say which vertices are held (hold)"
+    )]
+    PullsHeld {
+        /// Which.
+        vertex: u32,
+    },
     /// An anchor stands beside held vertices, or nowhere.
     #[error(
         "an anchor inside needs a finite place and nothing else held: give anchors or held vertices, not both"

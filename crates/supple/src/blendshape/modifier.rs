@@ -392,10 +392,6 @@ impl Modifier for Blendshape {
         if let Some(paint) = params.hold_painted.as_ref().map(painted).transpose()? {
             held.extend((0..).zip(paint).filter(|(_, x)| **x > 0.5).map(|(v, _)| v));
         }
-        let vertices = rest.len();
-        if let Some(pull) = params.pulls.iter().find(|p| p.vertex as usize >= vertices) {
-            return Err(Error::NoSuchVertex { vertex: pull.vertex, vertices }.to_string());
-        }
         if params.pulls.iter().any(|p| p.to.iter().any(|x| !x.is_finite())) {
             return Err("a pull needs a finite place".to_owned());
         }
@@ -431,7 +427,11 @@ impl Modifier for Blendshape {
             return Err("contact needs a body without a skeleton: blends happen before the skeleton moves them".to_owned());
         }
         let interaction = if params.contact || !params.pulls.is_empty() {
-            Some(Interaction::new(&solver, from.run).map_err(|wrong| wrong.to_string())?)
+            let new = Interaction::new(&solver, from.run).and_then(|new| {
+                params.pulls.iter().try_for_each(|pull| new.check_pull(&solver, pull.vertex))?;
+                Ok(new)
+            });
+            Some(new.map_err(|wrong| wrong.to_string())?)
         } else {
             None
         };

@@ -334,11 +334,11 @@ pub(super) fn is_flow(path: &Path) -> bool {
     let kind = ending(path);
     if kind == "vtk" {
         let mut head = Vec::new();
-        let read = std::fs::File::open(path).and_then(|f| f.take(1 << 12).read_to_end(&mut head));
+        let read = inputs::open(path).and_then(|f| f.take(1 << 12).read_to_end(&mut head));
         return read.is_err() || !vtk::is_mesh(&head);
     }
     if kind == "toml" {
-        return std::fs::read_to_string(path).is_ok_and(|text| raw::is_header(&text));
+        return inputs::read_to_string(path).is_ok_and(|text| raw::is_header(&text));
     }
     KNOWN.split(", ").any(|k| k == kind)
         || whole(path).is_some()
@@ -376,7 +376,7 @@ fn slice(whole: &Dataset, layer: usize, time: f64, select: Select<'_>) -> Datase
 fn is_netcdf(path: &Path) -> bool {
     let mut head = [0; 8];
     whole(path).is_none()
-        && std::fs::File::open(path).and_then(|mut f| f.read_exact(&mut head)).is_ok()
+        && inputs::open(path).and_then(|mut f| f.read_exact(&mut head)).is_ok()
         && netcdf::is_netcdf(&head)
 }
 
@@ -384,7 +384,7 @@ fn is_netcdf(path: &Path) -> bool {
 fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     inputs::remember(path);
     let bytes =
-        std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        inputs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
     if gzip::is_gzip(&bytes) {
         let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
         return gzip::decompress(&bytes).map_err(malformed);
@@ -398,7 +398,7 @@ fn read_file(path: &Path, select: Select<'_>, policy: Policy) -> Result<Dataset,
     let fetch = |name: &str| {
         let file = named(path, name, policy)?;
         inputs::remember(&file);
-        std::fs::read(&file).map_err(|error| {
+        inputs::read(&file).map_err(|error| {
             let what = format!("cannot read {}: {error}", file.display());
             Malformed::new(Place::File, what, "put the piece where the file names it")
         })
@@ -464,8 +464,7 @@ fn with_pieces(path: &Path, policy: Policy) -> Vec<PathBuf> {
         _ => return files,
     };
     let mut text = Vec::new();
-    let read =
-        std::fs::File::open(path).and_then(|f| f.take(LONGEST_HEADER).read_to_end(&mut text));
+    let read = inputs::open(path).and_then(|f| f.take(LONGEST_HEADER).read_to_end(&mut text));
     if read.is_err() {
         return files;
     }

@@ -186,7 +186,7 @@ pub fn read(bytes: &[u8]) -> Result<Dataset, Malformed> {
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, ReadError> {
     inputs::remember(path);
-    std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })
+    inputs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })
 }
 
 fn named(case: &Path, name: &str, policy: Policy) -> Result<PathBuf, Malformed> {

@@ -185,7 +185,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let io_error = |source| ReadError::Io { path: path.to_owned(), source };
     let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
     inputs::remember(path);
-    let mut bytes = std::fs::read(path).map_err(io_error)?;
+    let mut bytes = inputs::read(path).map_err(io_error)?;
     if gzip::is_gzip(&bytes) {
         bytes = gzip::decompress(&bytes).map_err(malformed)?;
     }

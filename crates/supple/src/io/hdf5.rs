@@ -18,7 +18,7 @@ const MOST_RATIO: u64 = 1032;
 /// A range of a file, opened for it alone: a series has more files than there are handles, and a file that is mapped
 /// into memory and shrinks meanwhile would end the process.
 pub(super) fn read_range(path: &Path, offset: u64, length: usize) -> std::io::Result<Vec<u8>> {
-    let mut file = std::fs::File::open(path)?;
+    let mut file = inputs::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = vec![0; length];
     file.read_exact(&mut bytes)?;

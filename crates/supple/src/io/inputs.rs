@@ -1,4 +1,4 @@
-//! No file that is read is ever replaced.
+//! Files that are read: none is ever replaced, and all of them end.
 //!
 //! A file is known by itself, not by its name: through links, hard links, `./` and other spellings of the
 //! name, and on file systems that do not tell `Cow.glb` from `cow.glb`.
@@ -11,8 +11,8 @@
 //!
 //! Where the system has no file numbers (other than Unix) a hard link is not known for what it is.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -88,6 +88,42 @@ pub fn remember(path: &Path) {
     {
         read.push(file);
     }
+}
+
+/// Opens a file to be read. Pipes and devices are refused: they may have no end, and opening a pipe waits for its writer.
+///
+/// # Errors
+///
+/// Whatever the operating system reports.
+pub fn open(path: &Path) -> io::Result<File> {
+    let kind = fs::metadata(path)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        let what = "this is a pipe or a device, not a file: save what it gives as a file first";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    File::open(path)
+}
+
+/// The bytes of a file that may be [opened](open).
+///
+/// # Errors
+///
+/// Whatever the operating system reports.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of a file that may be [opened](open).
+///
+/// # Errors
+///
+/// Whatever the operating system reports; text that is not Unicode.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open(path)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Checks that writing to `path` replaces nothing that was read since [`protect_inputs`].

@@ -111,7 +111,7 @@ pub fn read_tets(path: &Path) -> Result<LoadedTets, ReadError> {
 
 fn contents(path: &Path) -> Result<Vec<u8>, ReadError> {
     let io_error = |source| ReadError::Io { path: path.to_owned(), source };
-    let bytes = std::fs::read(path).map_err(io_error)?;
+    let bytes = inputs::read(path).map_err(io_error)?;
     inputs::remember(path);
     if !gzip::is_gzip(&bytes) {
         return Ok(bytes);

@@ -5,7 +5,6 @@
 //! link that points elsewhere) is refused unless [`Policy::AllowOutside`] is set. Network schemes
 //! are never fetched.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -131,7 +130,7 @@ pub fn fetcher(folder: &Path, policy: Policy) -> impl Fn(&str) -> Result<Vec<u8>
         }
         let path = resolve(&folder, uri, policy)?;
         inputs::remember(&path);
-        fs::read(&path).map_err(|source| FetchError::Io { path, source })
+        inputs::read(&path).map_err(|source| FetchError::Io { path, source })
     }
 }
 
@@ -251,6 +250,8 @@ fn shortened(uri: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn folder_with_a_file() -> (tempfile::TempDir, PathBuf) {

@@ -14,6 +14,7 @@ use crate::Run;
 #[cfg(feature = "rigid")]
 use crate::contact::rigid::Ragdoll;
 use crate::contact::rigid::RigidState;
+use crate::io::inputs;
 use crate::io::uri::FetchError;
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::Shading;
@@ -591,7 +592,7 @@ impl Drive {
             Ok(path) => path,
             Err(source) => return Err(PlayerError::PathFile { asset, source }),
         };
-        let text = match std::fs::read_to_string(&path) {
+        let text = match inputs::read_to_string(&path) {
             Ok(text) => text,
             Err(source) => {
                 let source = FetchError::Io { path, source };

@@ -11,7 +11,6 @@
 //! time of its last change, and its first and last 64 kB.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -19,6 +18,7 @@ use std::time::UNIX_EPOCH;
 use bytemuck::cast_slice;
 
 use crate::Asset;
+use crate::io::inputs;
 use crate::mesh::{Attributes, CornerAttribute, MorphTarget, PointCloud, TriMesh, Values};
 use crate::rig::{Channel, Clip, Track};
 use crate::scene::{Noted, Output, Scene};
@@ -192,7 +192,7 @@ impl Hash<'_> {
     }
 
     fn contents(&mut self, path: &Path, whole: u64) -> io::Result<()> {
-        let mut file = File::open(path)?;
+        let mut file = inputs::open(path)?;
         let about = file.metadata()?;
         self.0.update(&about.len().to_le_bytes());
         if about.len() <= whole {
@@ -211,6 +211,8 @@ impl Hash<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     fn of_file(path: &Path, whole: u64) -> blake3::Hash {

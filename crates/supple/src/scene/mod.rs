@@ -105,6 +105,7 @@ use serde::{Deserialize, Serialize};
 
 use document::{Place, Texts};
 
+use crate::io::inputs;
 use crate::io::uri::Policy;
 use crate::modifier::read::{self, Reader};
 use crate::modifier::{Kind, Registry, Stage};
@@ -448,8 +449,8 @@ impl Scene {
         notes: &mut Vec<String>,
     ) -> Result<Self, SceneError> {
         let read = |source| SceneError::Read { path: path.to_owned(), source };
-        crate::io::inputs::remember(path);
-        let text = std::fs::read_to_string(path).map_err(read)?;
+        inputs::remember(path);
+        let text = inputs::read_to_string(path).map_err(read)?;
         let wrong = |problem| SceneError::Wrong { path: path.to_owned(), problem };
         let folder = Folder::of(path, policy);
         let (scene, version) =

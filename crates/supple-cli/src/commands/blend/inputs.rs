@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use glam::{DVec3, Vec3};
 use supple::blendshape::{Anchor, Hold};
+use supple::io;
 use supple::mesh::{TetMesh, TriMesh, adjacency};
 use supple::rig::Body;
 use supple::{Asset, Run};
@@ -374,7 +375,8 @@ fn corners(triangles: &[[u32; 3]], t: usize) -> Vec<u32> {
 
 /// The base moved by a `MakeHuman` target.
 fn displaced(path: &Path, base: &TriMesh) -> anyhow::Result<Vec<Vec3>> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes =
+        io::inputs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let moved = supple::io::makehuman::read_target(&bytes, base.positions.len());
     let moved = moved.with_context(|| path.display().to_string())?;
     Ok(base.positions.iter().zip(&moved).map(|(x, d)| *x + *d).collect())

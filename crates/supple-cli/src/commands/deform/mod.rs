@@ -113,6 +113,8 @@ struct Results<'a> {
 const SWITCHES: [&str; 4] = ["--json", "--exact-volume", "--stop-on-contact", "--remesh"];
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let (scene, log) = (args.scene.as_deref(), args.log.as_deref());
+    one_shot::apart(&[("--output", Some(&args.output)), ("--scene", scene), ("--log", log)])?;
     // Switches of the whole command may also follow the operations.
     let is_switch = |word: &&String| SWITCHES.contains(&word.as_str());
     let (switches, words): (Vec<_>, Vec<_>) = args.operations.iter().partition(is_switch);

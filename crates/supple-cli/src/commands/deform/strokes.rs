@@ -45,7 +45,7 @@ pub(super) fn run(
 }
 
 fn read(path: &Path) -> anyhow::Result<Log> {
-    let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let text = io::inputs::read(path).with_context(|| path.display().to_string())?;
     serde_json::from_slice(&text)
         .with_context(|| format!("{} is no log of strokes", path.display()))
 }

@@ -126,6 +126,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     if !(0.01..=10_000.0).contains(&args.fps) {
         bail!("--fps {}: give a rate between 0.01 and 10000", args.fps);
     }
+    one_shot::apart(&[("--output", Some(&args.output)), ("--scene", args.scene.as_deref())])?;
     let asset = super::read(&args.input, shell)?;
     io::check_output(&args.output)?;
     let file = || args.input.display().to_string();

@@ -52,13 +52,13 @@ struct Part {
 fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     let io = |source| ReadError::Io { path: path.to_owned(), source };
     inputs::remember(path);
-    match std::fs::read(path) {
+    match inputs::read(path) {
         Ok(bytes) => Ok(bytes),
         Err(error) => {
             let mut name = path.file_name().unwrap_or_default().to_owned();
             name.push(".gz");
             let compressed = path.with_file_name(name);
-            let Ok(bytes) = std::fs::read(&compressed) else { return Err(io(error)) };
+            let Ok(bytes) = inputs::read(&compressed) else { return Err(io(error)) };
             inputs::remember(&compressed);
             let malformed = |source| ReadError::Malformed { path: path.to_owned(), source };
             gzip::decompress(&bytes).map_err(malformed)
@@ -110,7 +110,7 @@ pub fn is_part(path: &Path) -> bool {
         return false;
     }
     let mut head = Vec::new();
-    let read = std::fs::File::open(path).and_then(|f| f.take(1 << 12).read_to_end(&mut head));
+    let read = inputs::open(path).and_then(|f| f.take(1 << 12).read_to_end(&mut head));
     read.is_ok() && head.windows(HEADER.len()).any(|w| w == HEADER)
 }
 
