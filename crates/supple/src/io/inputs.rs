@@ -69,7 +69,7 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 /// True if an open file still is the one of that name.
-pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::metadata(path)) {
         (Ok(open), Ok(named)) => number(&open) == number(&named),
         _ => false,
