@@ -89,7 +89,7 @@ fn ordinary(text: &mut String, dice: &mut Dice) {
     place(text, dice);
     match (zoo, dice.below(4)) {
         ("rigged-bar", 1..) => text.push_str("motion = { kind = \"keyframes\" }\n"),
-        ("rigged-bar", 0) => text.push_str("motion = { kind = \"ragdoll\" }\n"),
+        ("rigged-bar", 0) => text.push_str("[[asset.pose]]\nkind = \"ragdoll\"\n"),
         (_, 0) => {
             let keys = [0.0, 0.1, 0.4].map(|t| {
                 let (position, rotation) = (dice.vector(0.5), dice.vector(90.0));
@@ -97,7 +97,7 @@ fn ordinary(text: &mut String, dice: &mut Dice) {
             });
             let _ = writeln!(text, "motion = {{ kind = \"path\", keys = [{}] }}", keys.join(", "));
         }
-        // A sheet has no mass.
+        // A sheet has no mass. Written as it was before rigid bodies were modifiers.
         (_, 1) if zoo != "plane" => {
             let velocity = dice.vector(3.0);
             let _ = writeln!(text, "motion = {{ kind = \"rigid\", velocity = {velocity} }}");

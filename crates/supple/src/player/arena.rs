@@ -4,7 +4,7 @@ use glam::{DAffine3, DMat4, Mat4, Quat, Vec3};
 
 use super::cast::Drive;
 use super::open::Loan;
-use super::{Cast, Load, PlayerError, State};
+use super::{Cast, FrameError, Load, PlayerError, State, Step};
 use crate::Run;
 use crate::contact::collider::{Collider, Place, Solid};
 use crate::contact::flesh::parting::{Skin, Unparted};
@@ -12,9 +12,8 @@ use crate::contact::flesh::{
     Contacts, Meet, Obstacle, Origin, Parting, PosedCollider, PosedSegment, Pressure, Report,
     Segment, Segments, resolve,
 };
-#[cfg(feature = "rigid")]
-use crate::contact::rigid::{SUBSTEPS, Stepper};
 use crate::contact::{self, Party};
+use crate::modifier::{Halt, SUBSTEPS};
 use crate::scene::{ColliderEntry, Contact, Folder, Motion, Repeat, RigidPath, Scene};
 
 /// All that can touch.
@@ -119,7 +118,7 @@ impl Arena {
     pub(super) fn places(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Place> {
         let place = |track: &Course| {
             if let Some((body, joint)) = track.rides {
-                let carried = cast[body].carried(&state.bodies[body].bones, secs);
+                let carried = cast[body].carried(&state.bodies[body], secs);
                 let rest = cast[body].rest_matrices();
                 let moved = carried.joints[joint].as_dmat4() * rest[joint].as_dmat4().inverse();
                 return Place::of(&(DAffine3::from_mat4(moved) * track.placement));
@@ -131,63 +130,39 @@ impl Arena {
         self.tracks.iter().map(place).collect()
     }
 
-    /// Moves rigid bodies by `dt_secs`, to `secs`.
-    #[cfg(feature = "rigid")]
-    pub(super) fn fall(
+    /// Moves the joints of what moves them by itself, in finer steps, with contact before each.
+    pub(super) fn drive(
         &self,
         cast: &[Cast],
         state: &mut State,
-        secs: f64,
-        dt_secs: f64,
-        tick: u64,
-    ) {
-        let mut falling: Vec<(usize, Stepper<'_>)> = Vec::new();
-        for (i, cast) in cast.iter().enumerate() {
-            let bones = &state.bodies[i].bones;
-            if let (Drive::Simulated { ragdoll, .. }, None) = (&*cast.drive, bones.frozen) {
-                falling.push((i, ragdoll.begin_tick(bones, dt_secs as f32)));
-            }
+        step: &Step,
+    ) -> Result<(), FrameError> {
+        let Step { secs, dt_secs, tick, .. } = *step;
+        let bodies = cast.iter().zip(&state.bodies).enumerate();
+        let begun = bodies.filter_map(|(i, (c, b))| Some((i, c.begin_tick(b, dt_secs)?)));
+        let mut driven: Vec<_> = begun.collect();
+        if driven.is_empty() {
+            return Ok(());
         }
-        if falling.is_empty() {
-            return;
-        }
-        let before: Vec<_> = state.bodies.iter().map(|b| b.bones.clone()).collect();
         for k in 1..=SUBSTEPS {
             let now = secs - dt_secs * f64::from(SUBSTEPS - k) / f64::from(SUBSTEPS);
-            let joints: Vec<Vec<Mat4>> = cast
-                .iter()
-                .zip(&state.bodies)
-                .map(|(c, b)| c.carried(&b.bones, now).joints)
-                .collect();
+            let bodies = cast.iter().zip(&state.bodies);
+            let joints: Vec<Vec<Mat4>> = bodies.map(|(c, b)| c.carried(b, now).joints).collect();
             let mut pressures: Vec<Vec<Pressure>> = vec![Vec::new(); cast.len()];
             for pressure in self.touch(cast, state, &joints, now) {
                 pressures[pressure.body as usize].push(pressure);
             }
-            for (i, stepper) in &mut falling {
-                let Drive::Simulated { ragdoll, pull, .. } = &*cast[*i].drive else { continue };
-                let soft = self.bodies[*i].as_ref();
-                let bone = |p: &Pressure| {
-                    Some((ragdoll.bone_of(&soft?.segments.all[p.segment as usize]), *p))
-                };
-                let pressed: Vec<(usize, Pressure)> =
-                    pressures[*i].iter().filter_map(bone).collect();
-                let pull = pull.as_ref().map(|path| {
-                    let (first, last) = path.span();
-                    Place::of(&path.affine(now.clamp(first, last)))
-                });
-                stepper.substep(&mut state.bodies[*i].bones, &pressed, pull.as_ref());
+            for (i, (modifier, substeps)) in &mut driven {
+                let slot = &mut state.bodies[*i].slots[*modifier];
+                match substeps.substep(now, &pressures[*i], &mut slot.memory) {
+                    Err(Halt::NotFinite) => slot.frozen = Some(tick),
+                    done => done.map_err(|halt| cast[*i].failed(*modifier, halt))?,
+                }
             }
+            driven.retain(|(i, (modifier, _))| state.bodies[*i].slots[*modifier].frozen.is_none());
         }
-        for (body, before) in state.bodies.iter_mut().zip(before) {
-            if !body.bones.is_finite() {
-                body.bones = before;
-                body.bones.frozen = Some(tick);
-            }
-        }
+        Ok(())
     }
-
-    #[cfg(not(feature = "rigid"))]
-    pub(super) fn fall(&self, _: &[Cast], _: &mut State, _: f64, _: f64, _: u64) {}
 
     /// Follows the contacts to where the joints are now; returns what presses.
     pub(super) fn touch(
@@ -365,8 +340,7 @@ impl Soft {
         if cast.lends() {
             return None;
         }
-        let simulated = matches!(cast.actor.motion, Motion::Rigid(_) | Motion::Ragdoll(_));
-        let contact = cast.actor.contact.or_else(|| simulated.then(Contact::default))?;
+        let contact = cast.actor.contact.or_else(|| cast.is_driven().then(Contact::default))?;
         let rest = cast.rest_matrices();
         let segments = Segments::new(&cast.body, &rest);
         let hulls = segments.all.iter().map(|s| hull_of(&s.posed(&rest[s.joint]))).collect();

@@ -20,7 +20,7 @@
 //! scale = 1                       # or [x, y, z]
 //!
 //! [asset.motion]
-//! kind = "keyframes"              # or "still", "path", "rigid", "ragdoll"
+//! kind = "keyframes"              # or "still", "path"
 //! clip = "Run"                    # or its number, from 0
 //! skinning = "dual-quaternion"    # or "linear"
 //! repeat = "loop"                 # or "once", "ping-pong"
@@ -34,7 +34,7 @@
 //! degrees = 180
 //!
 //! [[asset.pose]]                  # before the skeleton, and how that moves the body
-//! kind = "skinning"               # the blends around joints keep the volume
+//! kind = "skinning"               # the blends around joints keep the volume; or "ragdoll": bones that fall
 //!
 //! [[asset.world]]                 # where the body is
 //! kind = "place"
@@ -70,7 +70,7 @@
 //! ```
 //!
 //! A document of version 1, which has one list `[[asset.modifier]]` in which each kind acts where it must, is read as one
-//! of version 2.
+//! of version 2, and a motion `rigid` or `ragdoll` as the modifier that it is now.
 //!
 //! It is checked on load: an unknown key, a missing file, a wrong unit or a value out of range is a
 //! [`Problem`] that names the line and column, and what would be right.
@@ -93,9 +93,8 @@ mod error;
 pub mod folder;
 mod kinds;
 pub mod motion;
-pub mod path;
 mod starter;
-mod version1;
+mod upgrade;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -110,14 +109,16 @@ use crate::modifier::read::{self, Reader};
 use crate::modifier::{Kind, Registry, Stage};
 
 pub use crate::modifier::read::Unit;
-pub use crate::modifier::{Ease, FlowEntry, Flows, Placement, Source, Tets, Track, Tracks, Value};
+pub use crate::modifier::{
+    Ease, FlowEntry, Flows, PathError, PathKey, Placement, RigidPath, Source, Tets, Track, Tracks,
+    Value,
+};
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use entry::{Entry, Unread};
 pub use error::{Problem, SceneError};
 pub use folder::{Folder, Noted, OpenFlows};
-pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
-pub use path::{PathError, PathKey, RigidPath};
+pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat};
 pub use starter::{Starter, sample_of, starter, starter_for};
 
 /// The version of the format this library reads and writes.
@@ -325,10 +326,7 @@ impl Actor {
             [(Stage::Rest, &self.rest), (Stage::Pose, &self.pose), (Stage::World, &self.world)]
         {
             for (k, entry) in list.iter().enumerate() {
-                let at = match version {
-                    1 => version1::place(at, registry, stage, k),
-                    _ => at.get(stage.list()).entry(k),
-                };
+                let at = upgrade::place((version, at), registry, (stage, k));
                 entry.check_document(registry, at)?;
             }
         }
@@ -452,9 +450,9 @@ impl Scene {
         let text = std::fs::read_to_string(path).map_err(read)?;
         let wrong = |problem| SceneError::Wrong { path: path.to_owned(), problem };
         let folder = Folder::of(path, policy);
-        let (scene, version) =
+        let (scene, old) =
             Self::parse_any(&text, Some(&folder), &Registry::default()).map_err(wrong)?;
-        notes.extend((version == 1).then(|| version1::NOTE.to_owned()));
+        notes.extend(old);
         Ok(scene)
     }
 
@@ -480,12 +478,12 @@ impl Scene {
         Self::parse_any(text, folder, registry).map(|read| read.0)
     }
 
-    /// Reads a document of any version, and says of which.
+    /// Reads a document of any version, and says what is old in it.
     fn parse_any(
         text: &str,
         folder: Option<&Folder<'_>>,
         registry: &Registry,
-    ) -> Result<(Self, u32), Problem> {
+    ) -> Result<(Self, Vec<String>), Problem> {
         let texts = Texts(folder);
         let none = Tracks::new();
         let fps = Time::default().fps;
@@ -505,18 +503,19 @@ impl Scene {
         }
         reader.tracks = &tracks;
         let place = Place::new(reader, &root);
-        let schema = Self::schema_of(version, registry);
-        let mut scene: Self = match version {
-            1 => {
+        let schema = upgrade::with_motions(Self::schema_of(version, registry), registry);
+        let notes = upgrade::notes(version, place);
+        let mut scene: Self = match notes.is_empty() {
+            false => {
                 let document = reader.read("", &root, &schema)?;
-                let upgraded = version1::upgraded(document, registry);
+                let upgraded = upgrade::upgraded(document, registry);
                 let unread = |e: toml::de::Error| place.wrong(e.message(), "see `supple schema`");
                 Self::deserialize(upgraded).map_err(unread)?
             }
-            _ => reader.read("", &root, &schema)?,
+            true => reader.read("", &root, &schema)?,
         };
         scene.check(registry, version, place)?;
-        Ok((scene, version))
+        Ok((scene, notes))
     }
 
     /// The schema of scenes with the kinds of modifiers of `registry`: what is read, with what it means.
@@ -540,7 +539,7 @@ impl Scene {
         if version == 1 {
             Stage::ALL.iter().for_each(|stage| drop(keys.remove(stage.list())));
             let kinds = read::kinds(registry.iter().map(named));
-            keys.insert(version1::LIST.to_owned(), list(kinds));
+            keys.insert(upgrade::LIST.to_owned(), list(kinds));
             return schema;
         }
         for stage in Stage::ALL {

@@ -106,8 +106,8 @@ pub struct Contacts {
 pub struct Pressure {
     /// Which body.
     pub body: u32,
-    /// Which of its segments.
-    pub segment: u32,
+    /// The joint that the segment moves with.
+    pub joint: usize,
     /// Where.
     pub point: Vec3,
     /// The way out, a unit vector.
@@ -404,7 +404,7 @@ impl Watch<'_> {
 
     /// Adds how the segment presses.
     fn press(&self, normal: Vec3, pressures: &mut Vec<Pressure>) {
-        let (body, segment) = (self.segment.body, self.segment.number);
+        let (body, joint) = (self.segment.body, self.segment.segment.joint);
         if !self.solitary && !self.has_inside() {
             return;
         }
@@ -414,7 +414,7 @@ impl Watch<'_> {
         let along = self.place.rotation.inverse() * normal;
         for (_, depth, point) in self.chords(along).filter(|c| c.0 < reach && c.1 > 0.0) {
             total += depth;
-            pressures.push(Pressure { body, segment, point, normal, depth, share: depth });
+            pressures.push(Pressure { body, joint, point, normal, depth, share: depth });
         }
         pressures[first..].iter_mut().for_each(|p| p.share /= total);
     }
@@ -481,7 +481,7 @@ fn meet(
 fn press_apart(meet: &Meet, a: &PosedSegment<'_>, b: &PosedSegment<'_>) -> [Pressure; 2] {
     let press = |s: &PosedSegment<'_>, normal: Vec3| Pressure {
         body: s.body,
-        segment: s.number,
+        joint: s.segment.joint,
         point: meet.point,
         normal,
         depth: 0.5 * meet.depth,

@@ -10,11 +10,9 @@ use rapier3d::prelude::JointAxis;
 
 use super::{BoneState, Params, RigidError, RigidState};
 use crate::contact::collider::{Place, convex};
-use crate::contact::flesh::{Pressure, Segment};
+use crate::contact::flesh::Pressure;
+use crate::modifier::{Halt, RigidPath, SUBSTEPS, Substeps};
 use crate::rig::Body;
-
-/// Substeps of a tick.
-pub const SUBSTEPS: u32 = 4;
 
 /// Sweeps over the contacts of a bone.
 const SWEEPS: usize = 4;
@@ -67,6 +65,8 @@ pub struct Ragdoll {
     /// From bind to the placed rest pose, for each joint.
     rest: Vec<Mat4>,
     total_mass: f32,
+    /// What pulls the first bone.
+    pull: Option<RigidPath>,
 }
 
 impl std::fmt::Debug for Ragdoll {
@@ -112,7 +112,8 @@ impl Ragdoll {
                 .map(|p| (p, anchor.w_axis.truncate()));
         }
         let total_mass = bones.iter().map(|b| b.mass.mass()).sum();
-        Ok(Self { params: params.clone(), bones, bone_of, rest: rest.to_vec(), total_mass })
+        let (params, pull) = (params.clone(), RigidPath::new(params.pull.clone()));
+        Ok(Self { params, bones, bone_of, rest: rest.to_vec(), total_mass, pull })
     }
 
     /// How many bones there are.
@@ -132,7 +133,7 @@ impl Ragdoll {
             velocity: self.params.velocity + spin.cross(b.center - middle),
             spin,
         };
-        RigidState { bones: self.bones.iter().map(bone).collect(), frozen: None }
+        RigidState { bones: self.bones.iter().map(bone).collect() }
     }
 
     /// From bind to world, for each joint.
@@ -144,12 +145,6 @@ impl Ragdoll {
             Mat4::from(now.place.affine()) * back * *rest
         };
         self.rest.iter().enumerate().map(moved).collect()
-    }
-
-    /// The bone that carries a segment.
-    #[must_use]
-    pub fn bone_of(&self, segment: &Segment) -> usize {
-        self.bone_of[segment.joint]
     }
 
     /// Kinetic energy and that of height, in the units of mass times squared speed.
@@ -315,19 +310,22 @@ impl std::fmt::Debug for Stepper<'_> {
     }
 }
 
-impl Stepper<'_> {
-    /// One substep, with the pressed points of each bone, and the place that pulls the first bone.
-    pub fn substep(
+impl Substeps<RigidState> for Stepper<'_> {
+    fn substep(
         &mut self,
+        secs: f64,
+        pressures: &[Pressure],
         state: &mut RigidState,
-        pressed: &[(usize, Pressure)],
-        pull: Option<&Place>,
-    ) {
+    ) -> Result<(), Halt> {
+        let pull = self.ragdoll.pull.as_ref().map(|path| {
+            let (first, last) = path.span();
+            Place::of(&path.affine(secs.clamp(first, last)))
+        });
         for (bone, (handle, now)) in self.handles.iter().zip(&state.bones).enumerate() {
             let body = &mut self.world.bodies[*handle];
             body.reset_forces(true);
             body.reset_torques(true);
-            let mine = pressed.iter().filter(|p| p.0 == bone).map(|p| &p.1);
+            let mine = pressures.iter().filter(|p| self.ragdoll.bone_of[p.joint] == bone);
             let mut supports = self.ragdoll.supports(bone, now, mine, self.step_secs);
             if !supports.is_empty() {
                 let mut pressed = *now;
@@ -337,19 +335,25 @@ impl Stepper<'_> {
                 let force = impulse / self.step_secs;
                 body.add_torque(self.ragdoll.rolling(bone, &pressed, force), true);
             }
-            if let (Some(pull), 0) = (pull, bone) {
+            if let (Some(pull), 0) = (&pull, bone) {
                 let (force, torque) = self.ragdoll.pull(now, pull);
                 body.add_force(force, true);
                 body.add_torque(torque, true);
             }
         }
         self.world.step();
-        for (handle, bone) in self.handles.iter().zip(&mut state.bones) {
+        let stepped = |handle: &RigidBodyHandle| {
             let body = &self.world.bodies[*handle];
             let pose = body.position();
-            bone.place = Place { rotation: pose.rotation, translation: pose.translation };
-            (bone.velocity, bone.spin) = (body.linvel(), body.angvel());
+            let place = Place { rotation: pose.rotation, translation: pose.translation };
+            BoneState { place, velocity: body.linvel(), spin: body.angvel() }
+        };
+        let bones: Vec<BoneState> = self.handles.iter().map(stepped).collect();
+        if !bones.iter().all(BoneState::is_finite) {
+            return Err(Halt::NotFinite);
         }
+        state.bones = bones;
+        Ok(())
     }
 }
 
