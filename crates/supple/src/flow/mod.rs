@@ -115,7 +115,7 @@ impl Pair {
     }
 
     /// Carries tracers in equal steps from one time to another, both between its levels.
-    fn advect(&self, to: Way<'_>, tracers: &mut [Tracer], run: &Run<'_>) {
+    fn advect(&self, to: Interval<'_>, tracers: &mut [Tracer], run: &Run<'_>) {
         match self {
             Self::Grid(pair) if pair.is_even_and_open() => {
                 to.along(&GridSampler::<true>::new(pair), tracers, run);
@@ -129,7 +129,7 @@ impl Pair {
 
 /// From one time to another in some steps, in a plane or on the sphere.
 #[derive(Clone, Copy)]
-struct Way<'a> {
+struct Interval<'a> {
     times: [f64; 2],
     steps: u32,
     /// True if the flow stands still meanwhile, as it is at the first time.
@@ -137,7 +137,7 @@ struct Way<'a> {
     sphere: Option<&'a Sphere>,
 }
 
-impl Way<'_> {
+impl Interval<'_> {
     fn along<S: Sampler>(self, sampler: &S, tracers: &mut [Tracer], run: &Run<'_>) {
         let sampler = Timed { sampler, frozen: self.frozen.then_some(self.times[0]) };
         match self.sphere {
@@ -403,13 +403,13 @@ impl Flow {
         match self {
             Self::Analytic(formula) => {
                 let steps = steps(formula.rate(), times);
-                let way = Way { times, steps, frozen: false, sphere: None };
-                way.along(&FormulaSampler(*formula), tracers, run);
+                let interval = Interval { times, steps, frozen: false, sphere: None };
+                interval.along(&FormulaSampler(*formula), tracers, run);
             }
             Self::Recorded(recorded) => match &recorded.clock.pieces(times[0], times[1])[..] {
                 [piece] => recorded.advance(piece, tracers, run)?,
                 pieces => {
-                    // A later level may not be readable: nobody is to be left half-way.
+                    // A later level may not be readable: nobody is to be left half-interval.
                     let mut moving = tracers.to_vec();
                     for piece in pieces {
                         recorded.advance(piece, &mut moving, run)?;
@@ -437,8 +437,8 @@ impl Flow {
         match self {
             Self::Analytic(formula) => {
                 let steps = steps(formula.rate(), times);
-                let way = Way { times, steps, frozen: true, sphere: None };
-                way.along(&FormulaSampler(*formula), tracers, run);
+                let interval = Interval { times, steps, frozen: true, sphere: None };
+                interval.along(&FormulaSampler(*formula), tracers, run);
             }
             Self::Recorded(recorded) => {
                 let mut piece = recorded.clock.pieces(t, t)[0];
@@ -446,8 +446,9 @@ impl Flow {
                 let places = || around(tracers.iter().filter(|x| advect::is_alive(x)));
                 let pair = recorded.pair(&piece, places, run)?;
                 let steps = steps(pair.rate() * recorded.scale(&pair), times);
-                let way = Way { times, steps, frozen: true, sphere: recorded.sphere.as_ref() };
-                pair.advect(way, tracers, run);
+                let interval =
+                    Interval { times, steps, frozen: true, sphere: recorded.sphere.as_ref() };
+                pair.advect(interval, tracers, run);
             }
         }
         Ok(())
@@ -577,8 +578,8 @@ impl Recorded {
         let pair = self.pair(piece, places, run)?;
         let times = [piece.from, piece.to];
         let steps = steps(pair.rate() * self.scale(&pair), times);
-        let way = Way { times, steps, frozen: false, sphere: self.sphere.as_ref() };
-        pair.advect(way, tracers, run);
+        let interval = Interval { times, steps, frozen: false, sphere: self.sphere.as_ref() };
+        pair.advect(interval, tracers, run);
         Ok(())
     }
 

@@ -55,7 +55,7 @@ pub(super) fn deform(
         }
         let blocks = &layout.blocks[task * BLOCKS_A_TASK..];
         let blocks = &blocks[..blocks.len().min(BLOCKS_A_TASK)];
-        let way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
+        let way = NearFields { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
         let mut moved = vec![Moved::default(); blocks.len()];
         arch.dispatch(Sweep { layout, way, joints, positions: before, blocks, moved: &mut moved });
         moved
@@ -77,7 +77,7 @@ pub(super) fn deform(
 /// Some blocks.
 struct Sweep<'a> {
     layout: &'a Layout,
-    way: Way<'a>,
+    way: NearFields<'a>,
     joints: &'a [Mat4],
     positions: &'a [Vec3],
     blocks: &'a [Block],
@@ -136,7 +136,7 @@ fn count(by: &Lanes<BLOCK>, lanes: usize) -> u32 {
 }
 
 /// The fields points go through, with memory for those that are near.
-struct Way<'a> {
+struct NearFields<'a> {
     fields: &'a Fields,
     /// Of each set.
     reaches: &'a [Reach],
@@ -144,7 +144,7 @@ struct Way<'a> {
     gaps: Vec<f32>,
 }
 
-impl Way<'_> {
+impl NearFields<'_> {
     /// Carries points through the local, then the global sets of a joint that reach them; returns the
     /// steps of the longer way. Contact fields are concatenated after these.
     #[inline(always)]
@@ -196,7 +196,7 @@ pub(super) fn carry_one(fields: &Fields, joint: usize, x: Vec3) -> Vec3 {
     let mut lanes = Lanes::<1>::ZERO;
     lanes.set(0, x);
     let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
-    let mut way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
+    let mut way = NearFields { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
     way.carry(joint, &mut lanes);
     lanes.get(0)
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use glam::Vec3;
 
 use super::detect::Cloud;
-use super::field::Way;
+use super::field::SummedPushes;
 use super::resolve::{Contact, PIECE};
 use super::{MOST_PASSES, Obstacle, Report, Segment, Segments};
 use crate::Run;
@@ -132,7 +132,8 @@ fn push_apart(
     run: &Run<'_>,
 ) {
     let push = |k: usize| found[k].as_ref().map(|c| c.push(&clouds[k].around));
-    let ways: [Option<Way>; 2] = [push(0), push(1)].map(|p| p.map(|p| Way::new(&[p])));
+    let ways: [Option<SummedPushes>; 2] =
+        [push(0), push(1)].map(|p| p.map(|p| SummedPushes::new(&[p])));
     let steps = [AtomicU32::new(0), AtomicU32::new(0)];
     for contact in found.iter().flatten() {
         report.contacts += 1;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Segments;
 use super::detect::{Cloud, TOLERANCE};
-use super::field::{Posed, Push, Way};
+use super::field::{Posed, Push, SummedPushes};
 use super::surrounding::{Surrounding, surrounding};
 use crate::Run;
 use crate::contact::collider::{Frame, Place, Solid};
@@ -367,7 +367,7 @@ fn push_out(
     report.contacts += group.len() as u32;
     let deepest = group.iter().map(|c| c.depth).fold(0.0, f32::max);
     report.deepest = report.deepest.max(deepest);
-    let way = Way::new(&pushes);
+    let way = SummedPushes::new(&pushes);
     let steps = AtomicU32::new(0);
     run.for_each_piece(points, PIECE, |_, piece| {
         steps.fetch_max(way.carry(piece), Ordering::Relaxed);

@@ -117,7 +117,7 @@ pub fn edge_path(
 }
 
 /// A straight way between two vertices.
-struct Way {
+struct Edge {
     ends: [u32; 2],
     length: f32,
 }
@@ -129,7 +129,7 @@ struct Links {
 }
 
 impl Links {
-    fn new(vertices: usize, ways: &[Way]) -> Self {
+    fn new(vertices: usize, ways: &[Edge]) -> Self {
         let mut starts = vec![0_u32; vertices + 2];
         for v in ways.iter().flat_map(|way| way.ends) {
             starts[v as usize + 2] += 1;
@@ -138,7 +138,7 @@ impl Links {
             starts[v] += starts[v - 1];
         }
         let mut links = vec![(0, 0.0); 2 * ways.len()];
-        for &Way { ends: [a, b], length } in ways {
+        for &Edge { ends: [a, b], length } in ways {
             for (from, to) in [(a, b), (b, a)] {
                 let place = &mut starts[from as usize + 1];
                 links[*place as usize] = (to, length);
@@ -205,7 +205,7 @@ enum Ways {
 }
 
 /// The ways over a surface: each edge once, sorted, and the lines across it.
-fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Way> {
+fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Edge> {
     let at = |i: u32| positions[i as usize];
     let around = vertex_triangles(positions.len(), triangles);
     let mut ways = Vec::with_capacity(triangles.len() * 3);
@@ -220,11 +220,11 @@ fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Way> {
         sides.sort_unstable();
         for same in sides.chunk_by(|a, b| a[0] == b[0]) {
             let end = same[0][0];
-            ways.push(Way { ends: [v, end], length: at(v).distance_to(at(end)) });
+            ways.push(Edge { ends: [v, end], length: at(v).distance_to(at(end)) });
             for pair in same.windows(2).filter(|_| which == Ways::AlongAndAcross) {
                 let ends = [pair[0][1], pair[1][1]];
                 let length = unfolded(at(v), at(end), at(ends[0]), at(ends[1]));
-                ways.extend(length.map(|length| Way { ends, length }));
+                ways.extend(length.map(|length| Edge { ends, length }));
             }
         }
     }
