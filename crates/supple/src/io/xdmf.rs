@@ -71,12 +71,12 @@ enum Files {
 #[derive(Clone, Debug, Default)]
 struct Level {
     time: Option<f64>,
-    blocks: Vec<Block>,
+    blocks: Vec<Collection>,
 }
 
 /// A grid and what is on it.
 #[derive(Clone, Debug)]
-struct Block {
+struct Collection {
     shape: Shape,
     arrays: Vec<(ArrayInfo, Item)>,
 }
@@ -147,7 +147,7 @@ impl Xdmf {
     }
 
     fn dataset(&self, level: &Level, select: Select<'_>) -> Result<Dataset, Malformed> {
-        let block = |block: &Block| self.block(block, select);
+        let block = |block: &Collection| self.block(block, select);
         let mut blocks = level.blocks.iter().map(block).collect::<Result<Vec<_>, _>>()?;
         let mut dataset = match blocks.len() {
             1 => blocks.remove(0),
@@ -157,7 +157,7 @@ impl Xdmf {
         Ok(dataset)
     }
 
-    fn block(&self, block: &Block, select: Select<'_>) -> Result<Dataset, Malformed> {
+    fn block(&self, block: &Collection, select: Select<'_>) -> Result<Dataset, Malformed> {
         let (grid, said) = self.grid(&block.shape)?;
         let mut dataset = Dataset::on(grid, Vec::new());
         dataset.assumed = said;
@@ -352,7 +352,7 @@ impl Reader<'_> {
         grid: &Element,
         first: Option<&Element>,
         depth: usize,
-        into: &mut Vec<Block>,
+        into: &mut Vec<Collection>,
     ) -> Result<(), Malformed> {
         if depth > DEEPEST {
             return Err(damaged("grids lie too deep in each other"));
@@ -372,7 +372,7 @@ impl Reader<'_> {
         }
     }
 
-    fn uniform(&self, grid: &Element, first: Option<&Element>) -> Result<Block, Malformed> {
+    fn uniform(&self, grid: &Element, first: Option<&Element>) -> Result<Collection, Malformed> {
         let shaped = if has_shape(grid) { Some(grid) } else { first };
         let shaped =
             shaped.or_else(|| find(&self.document.root, &|e| e.name == "Grid" && has_shape(e)));
@@ -396,7 +396,7 @@ impl Reader<'_> {
             let info = ArrayInfo { name, components: 0, centering, units: None, meaning: None };
             arrays.push((info, self.item(item, 0)?));
         }
-        Ok(Block { shape, arrays })
+        Ok(Collection { shape, arrays })
     }
 
     fn shape(&self, grid: &Element) -> Result<Shape, Malformed> {

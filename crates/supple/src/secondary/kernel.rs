@@ -4,7 +4,7 @@ use glam::{Mat4, Vec3};
 use pulp::{Simd, WithSimd};
 
 use super::field::{PosedSet, Reach, ball, integrate, steps_for};
-use super::layout::{BLOCK, Block, Layout};
+use super::layout::{BLOCK, Layout, VertexBlock};
 use crate::Run;
 use crate::lanes::Lanes;
 
@@ -80,7 +80,7 @@ struct Sweep<'a> {
     way: NearFields<'a>,
     joints: &'a [Mat4],
     positions: &'a [Vec3],
-    blocks: &'a [Block],
+    blocks: &'a [VertexBlock],
     moved: &'a mut [Moved],
 }
 

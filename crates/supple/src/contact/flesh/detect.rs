@@ -60,11 +60,11 @@ struct Sight<'a> {
 /// The blocks near some obstacles that stand in the same place, in their space.
 struct View {
     place: Place,
-    blocks: Vec<Block>,
+    blocks: Vec<VertexBlock>,
 }
 
 /// Neighbouring vertices in the space of an obstacle.
-struct Block {
+struct VertexBlock {
     /// Its number among those of the segment.
     number: usize,
     around: Bounds,
@@ -102,7 +102,7 @@ impl<'a> Cloud<'a> {
     }
 
     /// The blocks that some obstacles in the same place reach.
-    fn seen(&self, points: &[Vec3], reaches: &[&Reach<'_>], run: &Run<'_>) -> Vec<Block> {
+    fn seen(&self, points: &[Vec3], reaches: &[&Reach<'_>], run: &Run<'_>) -> Vec<VertexBlock> {
         let Some(first) = reaches.first() else { return Vec::new() };
         let all = reaches.iter().try_fold(Bounds::EMPTY, |b, r| Some(b.union(&r.around?)));
         let mut blocks = Vec::new();
@@ -111,7 +111,7 @@ impl<'a> Cloud<'a> {
             if all.is_none_or(|all| all.overlaps(&around))
                 && reaches.iter().any(|r| r.meets_here(&around))
             {
-                blocks.push(Block { number, around, x: Lanes::ZERO });
+                blocks.push(VertexBlock { number, around, x: Lanes::ZERO });
             }
         }
         let (segment, frame) = (self.segment, first.frame);
@@ -122,7 +122,7 @@ impl<'a> Cloud<'a> {
     }
 
     /// The vertices of a block, by their places.
-    fn places(&self, block: &Block) -> &'a [u32] {
+    fn places(&self, block: &VertexBlock) -> &'a [u32] {
         let first = block.number * BLOCK;
         &self.segment.followers[first..self.segment.followers.len().min(first + BLOCK)]
     }
@@ -194,7 +194,7 @@ struct Carry<'a> {
     points: &'a [Vec3],
     segment: &'a Segment,
     frame: Frame,
-    blocks: &'a mut [Block],
+    blocks: &'a mut [VertexBlock],
 }
 
 impl WithSimd for Carry<'_> {
@@ -279,7 +279,7 @@ impl<'a> Look<'a, '_> {
             let n = mean_way_out(obstacle.solid, &close, toward, TOLERANCE * obstacle.size)?;
             return self.along(obstacle, n, &close);
         };
-        let along = |reach: &Reach<'_>, n: Vec3, blocks: &[Block]| {
+        let along = |reach: &Reach<'_>, n: Vec3, blocks: &[VertexBlock]| {
             self.along(obstacle, reach.frame.turned(n), &within(reach, blocks, self.cloud))
         };
         let mut best = along(&sight.reach, known, blocks)?;
@@ -344,7 +344,7 @@ impl<'a> Look<'a, '_> {
     }
 
     /// The vertices inside the obstacle.
-    fn inside(&self, reach: &Reach<'_>, blocks: &[Block]) -> Vec<Vec3> {
+    fn inside(&self, reach: &Reach<'_>, blocks: &[VertexBlock]) -> Vec<Vec3> {
         let mut inside = Vec::new();
         for block in blocks.iter().filter(|b| reach.around.is_none_or(|a| a.overlaps(&b.around))) {
             let gaps = reach.solid.gaps(&block.x);
@@ -358,7 +358,7 @@ impl<'a> Look<'a, '_> {
 }
 
 /// The vertices that may be inside the obstacle or behind.
-fn within(reach: &Reach<'_>, blocks: &[Block], cloud: &Cloud<'_>) -> Vec<Vec3> {
+fn within(reach: &Reach<'_>, blocks: &[VertexBlock], cloud: &Cloud<'_>) -> Vec<Vec3> {
     let mut within = Vec::new();
     for block in blocks.iter().filter(|b| reach.meets_here(&b.around)) {
         let all = (0..cloud.places(block).len()).map(|l| block.x.get(l));
