@@ -60,7 +60,7 @@ pub use estimate::{Estimate, estimate, stored_bytes};
 pub use folds::{FoldedFrame, Folds};
 use names::Names;
 pub use output::{WRITERS, Writer};
-pub use summary::{Contact, Flesh, Summary};
+pub use summary::{ContactSummary, Flesh, Summary};
 pub use take::{TakeOf, holds_takes, write_take};
 
 /// What to bake.

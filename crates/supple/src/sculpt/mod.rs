@@ -87,7 +87,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bend::{Bend, BendMap};
 pub use boundary::{Boundary, BoundaryMap, Knob};
-pub use contact::{Contact, OnContact};
+pub use contact::{Collision, OnContact};
 pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
@@ -167,7 +167,7 @@ pub struct Report {
     pub volume_after: f64,
     /// Where parts of the surface met, for each edit that made them.
     #[serde(default)]
-    pub contacts: Vec<Contact>,
+    pub contacts: Vec<Collision>,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
@@ -472,10 +472,10 @@ fn apply_all(
         if !positions.iter().all(|x| x.is_finite()) {
             return Err(fail(Problem::OutOfRange));
         }
-        let met = contact.as_ref().map(Contact::warning);
+        let met = contact.as_ref().map(Collision::warning);
         let warning = |w: &String| format!("operation {} ({}): {w}", index + 1, op.name());
         told.warnings.extend(done.warnings.iter().chain(&met).map(warning));
-        told.contacts.extend(contact.map(|c| Contact { operation: index + 1, ..c }));
+        told.contacts.extend(contact.map(|c| Collision { operation: index + 1, ..c }));
         if let Some(before) = before {
             freedom::combine(&mut freedom, &done.stage, &before, positions, run);
         }

@@ -8,7 +8,7 @@ use glam::{Vec3, Vec3A};
 use pulp::{Simd, WithSimd};
 
 use super::Segment;
-use super::resolve::{Contact, Obstacle};
+use super::resolve::{Obstacle, Penetration};
 use crate::Run;
 use crate::contact::collider::{Frame, Place, Solid};
 use crate::lanes::Lanes;
@@ -134,7 +134,7 @@ impl<'a> Cloud<'a> {
         points: &[Vec3],
         softness: f32,
         run: &Run<'_>,
-    ) -> Vec<Contact<'a>> {
+    ) -> Vec<Penetration<'a>> {
         let look = Look { points, cloud: self, softness, run };
         let found = run.map_tasks(self.sights.len(), |i| look.at(&self.sights[i]));
         found.into_iter().flatten().collect()
@@ -270,7 +270,7 @@ struct Look<'a, 'b> {
 
 impl<'a> Look<'a, '_> {
     /// Finds whether the segment is inside an obstacle, and how deep.
-    fn at(&self, sight: &Sight<'a>) -> Option<Contact<'a>> {
+    fn at(&self, sight: &Sight<'a>) -> Option<Penetration<'a>> {
         let (obstacle, segment) = (sight.obstacle, self.cloud.segment);
         let blocks = &self.cloud.views[sight.view].blocks;
         let Some(known) = obstacle.way_back() else {
@@ -295,7 +295,7 @@ impl<'a> Look<'a, '_> {
             }
             let reach = Reach::along(obstacle, Some(normal), segment.radius);
             let blocks = self.cloud.seen(self.points, &[&reach], self.run);
-            let shorter = |c: &Contact<'_>| c.depth < SHORTER * best.depth;
+            let shorter = |c: &Penetration<'_>| c.depth < SHORTER * best.depth;
             if let Some(other) = along(&reach, normal, &blocks).filter(shorter) {
                 best = other;
             }
@@ -304,7 +304,12 @@ impl<'a> Look<'a, '_> {
     }
 
     /// How deep the segment is inside along a way out; all in the space of the obstacle.
-    fn along(&self, obstacle: &'a Obstacle<'a>, n: Vec3, close: &[Vec3]) -> Option<Contact<'a>> {
+    fn along(
+        &self,
+        obstacle: &'a Obstacle<'a>,
+        n: Vec3,
+        close: &[Vec3],
+    ) -> Option<Penetration<'a>> {
         let (solid, place, segment) = (obstacle.solid, &obstacle.place, self.cloud.segment);
         let tolerance = TOLERANCE * obstacle.size;
         let mut chords: Vec<([f32; 2], Vec3)> = Vec::with_capacity(close.len());
@@ -329,7 +334,7 @@ impl<'a> Look<'a, '_> {
             }
         }
         let depth = (depth > 0.0).then_some(depth + 0.5 * tolerance)?;
-        Some(Contact {
+        Some(Penetration {
             obstacle,
             normal: place.rotation * n,
             depth,

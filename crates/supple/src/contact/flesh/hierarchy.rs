@@ -11,7 +11,7 @@ use glam::Vec3;
 
 use super::detect::Cloud;
 use super::field::SummedPushes;
-use super::resolve::{Contact, PIECE};
+use super::resolve::{PIECE, Penetration};
 use super::{MOST_PASSES, Obstacle, Report, Segment, Segments};
 use crate::Run;
 use crate::mesh::SkinWeights;
@@ -110,7 +110,7 @@ pub fn part(
             segments.scatter(&points, positions);
             return Some(report);
         }
-        let deep = |(c, s): (&Option<Contact<'_>>, &&Segment)| {
+        let deep = |(c, s): (&Option<Penetration<'_>>, &&Segment)| {
             c.as_ref().is_some_and(|c| c.depth > DEEPEST * s.radius)
         };
         if found.iter().zip(&pair).any(deep) {
@@ -127,7 +127,7 @@ fn push_apart(
     points: &mut [Vec3],
     belonging: &[f32],
     clouds: &[Cloud<'_>; 2],
-    found: &[Option<Contact<'_>>; 2],
+    found: &[Option<Penetration<'_>>; 2],
     report: &mut Report,
     run: &Run<'_>,
 ) {
