@@ -246,7 +246,7 @@ pub(super) struct Swept {
 /// All points of a chunk through one phase.
 pub(super) struct Sweep<'a, 'k> {
     pub(super) points: &'a mut [Vec3],
-    pub(super) reach: &'a [Reach],
+    pub(super) reach: &'a [Support],
     pub(super) kernel: &'a Kernel<'k>,
 }
 
@@ -395,13 +395,13 @@ impl Kernel<'_> {
 
 /// Where a field can be felt during its phase.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Reach {
+pub(super) enum Support {
     Everywhere,
     Box(Bounds),
     Capsule { start: Vec3, along: Vec3, radius: f32 },
 }
 
-impl Reach {
+impl Support {
     pub(super) fn of(phase: &Phase) -> Vec<Self> {
         phase.fields.iter().map(|field| Self::of_field(field, phase.duration)).collect()
     }

@@ -1,4 +1,4 @@
-use super::kernel::{Kernel, Reach, Sweep, sweep};
+use super::kernel::{Kernel, Support, Sweep, sweep};
 use super::*;
 use crate::field::smooth_distance::CurveDistance;
 use crate::field::{Fade, Field, Generator, Influence, Motion, Region};
@@ -96,7 +96,7 @@ fn swept(flow: &Flow, steps: u32) -> Vec<Vec3> {
     let mut points = cloud(500);
     sweep::<_, 1>(
         pulp::Scalar::new(),
-        Sweep { points: &mut points, reach: &Reach::of(phase), kernel: &kernel },
+        Sweep { points: &mut points, reach: &Support::of(phase), kernel: &kernel },
     );
     points
 }
@@ -154,7 +154,7 @@ fn same_bits_for_any_thread_count() {
 fn the_vector_kernel_has_the_bits_of_the_plain_loop() {
     for phase in &busy_flow().phases {
         let kernel = Kernel::new(phase, Pace::Fixed { steps: 9 }, Direction::Forward);
-        let reach = Reach::of(phase);
+        let reach = Support::of(phase);
         let (mut plain, mut wide) = (cloud(777), cloud(777));
         sweep::<_, 1>(
             pulp::Scalar::new(),

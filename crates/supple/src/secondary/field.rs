@@ -75,7 +75,7 @@ impl PosedSet {
 
 /// How far and how steeply a set acts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reach {
+pub(super) struct SetBounds {
     anchor: Vec3,
     stretch: Vec3,
     per_length_squared: f32,
@@ -86,7 +86,7 @@ pub(super) struct Reach {
     pub(super) steepness: f32,
 }
 
-impl Reach {
+impl SetBounds {
     pub(super) fn of(set: &PosedSet) -> Self {
         Self {
             anchor: set.anchor,

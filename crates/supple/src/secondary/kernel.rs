@@ -3,7 +3,7 @@
 use glam::{Mat4, Vec3};
 use pulp::{Simd, WithSimd};
 
-use super::field::{PosedSet, Reach, ball, integrate, steps_for};
+use super::field::{PosedSet, SetBounds, ball, integrate, steps_for};
 use super::layout::{BLOCK, Layout, VertexBlock};
 use crate::Run;
 use crate::lanes::Lanes;
@@ -47,7 +47,7 @@ pub(super) fn deform(
     run: &Run<'_>,
 ) -> Swept {
     let arch = pulp::Arch::new();
-    let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
+    let reaches: Vec<SetBounds> = fields.sets.iter().map(SetBounds::of).collect();
     let before: &[Vec3] = positions;
     let moved = run.map_tasks(layout.blocks.len().div_ceil(BLOCKS_A_TASK), |task| {
         if run.is_cancelled() {
@@ -139,7 +139,7 @@ fn count(by: &Lanes<BLOCK>, lanes: usize) -> u32 {
 struct NearFields<'a> {
     fields: &'a Fields,
     /// Of each set.
-    reaches: &'a [Reach],
+    reaches: &'a [SetBounds],
     near: Vec<u32>,
     gaps: Vec<f32>,
 }
@@ -195,7 +195,7 @@ impl NearFields<'_> {
 pub(super) fn carry_one(fields: &Fields, joint: usize, x: Vec3) -> Vec3 {
     let mut lanes = Lanes::<1>::ZERO;
     lanes.set(0, x);
-    let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
+    let reaches: Vec<SetBounds> = fields.sets.iter().map(SetBounds::of).collect();
     let mut way = NearFields { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
     way.carry(joint, &mut lanes);
     lanes.get(0)

@@ -52,7 +52,7 @@ pub(super) struct Cloud<'a> {
 /// An obstacle, and from where it is seen.
 struct Sight<'a> {
     obstacle: &'a Obstacle<'a>,
-    reach: Reach<'a>,
+    reach: SearchRegion<'a>,
     /// The number of the view.
     view: usize,
 }
@@ -82,7 +82,7 @@ impl<'a> Cloud<'a> {
         let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
         let mut cloud = Self { segment, around, boxes, sights: Vec::new(), views: Vec::new() };
         for obstacle in near {
-            let reach = Reach::along(obstacle, obstacle.way_back(), segment.radius);
+            let reach = SearchRegion::along(obstacle, obstacle.way_back(), segment.radius);
             if !reach.meets(&around) {
                 continue;
             }
@@ -95,14 +95,19 @@ impl<'a> Cloud<'a> {
         }
         for number in 0..cloud.views.len() {
             let own = cloud.sights.iter().filter(|s| s.view == number);
-            let own: Vec<&Reach<'_>> = own.map(|s| &s.reach).collect();
+            let own: Vec<&SearchRegion<'_>> = own.map(|s| &s.reach).collect();
             cloud.views[number].blocks = cloud.seen(points, &own, run);
         }
         cloud
     }
 
     /// The blocks that some obstacles in the same place reach.
-    fn seen(&self, points: &[Vec3], reaches: &[&Reach<'_>], run: &Run<'_>) -> Vec<VertexBlock> {
+    fn seen(
+        &self,
+        points: &[Vec3],
+        reaches: &[&SearchRegion<'_>],
+        run: &Run<'_>,
+    ) -> Vec<VertexBlock> {
         let Some(first) = reaches.first() else { return Vec::new() };
         let all = reaches.iter().try_fold(Bounds::EMPTY, |b, r| Some(b.union(&r.around?)));
         let mut blocks = Vec::new();
@@ -228,7 +233,7 @@ fn gather(points: &[Vec3], places: &[u32]) -> Lanes<BLOCK> {
 
 /// Where vertices of a segment may be inside an obstacle, or behind it as seen along the way out, if
 /// they may have come through.
-struct Reach<'a> {
+struct SearchRegion<'a> {
     solid: &'a Solid,
     frame: Frame,
     /// The box around all that, in the space of the obstacle; `None` is anywhere.
@@ -236,7 +241,7 @@ struct Reach<'a> {
     behind: Vec3,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> SearchRegion<'a> {
     /// The obstacle, and behind it if the way out is given.
     fn along(obstacle: &Obstacle<'a>, way_out: Option<Vec3>, radius: f32) -> Self {
         let (solid, frame) = (obstacle.solid, obstacle.place.frame());
@@ -279,7 +284,7 @@ impl<'a> Look<'a, '_> {
             let n = mean_way_out(obstacle.solid, &close, toward, TOLERANCE * obstacle.size)?;
             return self.along(obstacle, n, &close);
         };
-        let along = |reach: &Reach<'_>, n: Vec3, blocks: &[VertexBlock]| {
+        let along = |reach: &SearchRegion<'_>, n: Vec3, blocks: &[VertexBlock]| {
             self.along(obstacle, reach.frame.turned(n), &within(reach, blocks, self.cloud))
         };
         let mut best = along(&sight.reach, known, blocks)?;
@@ -293,7 +298,7 @@ impl<'a> Look<'a, '_> {
             if normal.dot(known) <= TURNS_BACK {
                 continue;
             }
-            let reach = Reach::along(obstacle, Some(normal), segment.radius);
+            let reach = SearchRegion::along(obstacle, Some(normal), segment.radius);
             let blocks = self.cloud.seen(self.points, &[&reach], self.run);
             let shorter = |c: &Penetration<'_>| c.depth < SHORTER * best.depth;
             if let Some(other) = along(&reach, normal, &blocks).filter(shorter) {
@@ -349,7 +354,7 @@ impl<'a> Look<'a, '_> {
     }
 
     /// The vertices inside the obstacle.
-    fn inside(&self, reach: &Reach<'_>, blocks: &[VertexBlock]) -> Vec<Vec3> {
+    fn inside(&self, reach: &SearchRegion<'_>, blocks: &[VertexBlock]) -> Vec<Vec3> {
         let mut inside = Vec::new();
         for block in blocks.iter().filter(|b| reach.around.is_none_or(|a| a.overlaps(&b.around))) {
             let gaps = reach.solid.gaps(&block.x);
@@ -363,7 +368,7 @@ impl<'a> Look<'a, '_> {
 }
 
 /// The vertices that may be inside the obstacle or behind.
-fn within(reach: &Reach<'_>, blocks: &[VertexBlock], cloud: &Cloud<'_>) -> Vec<Vec3> {
+fn within(reach: &SearchRegion<'_>, blocks: &[VertexBlock], cloud: &Cloud<'_>) -> Vec<Vec3> {
     let mut within = Vec::new();
     for block in blocks.iter().filter(|b| reach.meets_here(&b.around)) {
         let all = (0..cloud.places(block).len()).map(|l| block.x.get(l));
