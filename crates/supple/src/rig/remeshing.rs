@@ -32,7 +32,7 @@ use std::collections::HashMap;
 use glam::{Mat4, Vec3};
 
 use super::asset::Asset;
-use super::body::{Parts, Surface};
+use super::body::{InstanceSurface, Parts};
 use crate::Run;
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::intersect::count_self_intersections;
@@ -139,7 +139,7 @@ fn shared_out(target: Target, share: f64) -> Target {
 /// An instance of a mesh where the file shows it.
 struct Shown {
     mesh: usize,
-    surface: Surface,
+    surface: InstanceSurface,
     bounds: Bounds,
     /// What takes the mesh there, if one matrix does.
     matrix: Option<Mat4>,
@@ -204,7 +204,12 @@ struct FromShown<'a> {
 }
 
 /// Adds the corners of the triangles of a surface that are near.
-fn add_near(corners: &mut Vec<Vec3>, surface: &Surface, near: &Bounds, way: &FromShown<'_>) {
+fn add_near(
+    corners: &mut Vec<Vec3>,
+    surface: &InstanceSurface,
+    near: &Bounds,
+    way: &FromShown<'_>,
+) {
     let back = way.matrix.as_dmat4().inverse();
     for t in &surface.triangles {
         let at = t.map(|v| surface.positions[v as usize]);

@@ -39,7 +39,7 @@ use super::error::{Problem, check_fade, check_finite, check_point, check_share};
 use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
 use super::regions::Part;
-use super::surface::{Pace, Surface};
+use super::surface::{EditedSurface, Pace};
 use super::twisting::Twisting;
 use crate::Run;
 use crate::field::blend::fade;
@@ -323,7 +323,7 @@ impl Curve {
         let mut values = self.extent.values(positions, triangles, self.distance, run)?;
         values.iter_mut().zip(mask).for_each(|(s, m)| *s = 1.0 - m * (1.0 - *s));
         ride.behind = behind(&ride, positions, &values);
-        let surface = Surface::new(positions, &values, fade, triangles, self.smoothing, run);
+        let surface = EditedSurface::new(positions, &values, fade, triangles, self.smoothing, run);
         let taken = guided(&ride, &surface, &values, self.steps, positions, run)?;
         Ok((values, taken))
     }
@@ -342,7 +342,7 @@ impl Curve {
 /// Moves a surface along a way: what is 0 rigidly, the rest by its field. Returns the steps taken.
 pub(super) fn guided(
     ride: &Ride,
-    surface: &Surface,
+    surface: &EditedSurface,
     values: &[f32],
     steps: u32,
     positions: &mut [Vec3],

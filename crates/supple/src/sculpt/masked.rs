@@ -23,7 +23,7 @@ use super::error::Problem;
 use super::freedom::final_share;
 use super::guide::Ride;
 use super::path::{Stage, Stored};
-use super::surface::{Mover, Pace, Surface};
+use super::surface::{EditedSurface, Mover, Pace};
 use super::{Done, Op, Params};
 use crate::Run;
 use crate::field::{Flow, Phase, PosedField};
@@ -43,7 +43,7 @@ const STEPS: u32 = 64;
 /// A surface with a mask on it.
 pub(super) struct Masked<'a> {
     mask: &'a [f32],
-    surface: Surface,
+    surface: EditedSurface,
 }
 
 impl<'a> Masked<'a> {
@@ -63,7 +63,7 @@ impl<'a> Masked<'a> {
             return Err(Problem::NotAShare { what: "a value of the mask", value });
         }
         let held: Vec<f32> = mask.iter().map(|m| 1.0 - m).collect();
-        let surface = Surface::new(positions, &held, remaining, triangles, SMOOTHING, run);
+        let surface = EditedSurface::new(positions, &held, remaining, triangles, SMOOTHING, run);
         Ok(Self { mask, surface })
     }
 
@@ -136,7 +136,7 @@ impl Op {
                 let map = op.prepare(positions, triangles, run)?;
                 let values = masked.shares(|i| map.share_at_rest(i));
                 let surface =
-                    Surface::new(positions, &values, remaining, triangles, SMOOTHING, run);
+                    EditedSurface::new(positions, &values, remaining, triangles, SMOOTHING, run);
                 let ride = Ride::of(map.motion());
                 let steps = guided(&ride, &surface, &values, STEPS, positions, run)?;
                 (values, pathline::Report { steps, ..exact }, Vec::new())

@@ -41,7 +41,7 @@ use super::Error;
 use super::fill::is_length;
 use super::inside::Inside;
 use super::lattice::Lattice;
-use super::stuffing::{Surface, stuff};
+use super::stuffing::{Isosurface, stuff};
 use crate::Run;
 use crate::mesh::bvh::{Bvh, Ray};
 use crate::mesh::embedding::Embedding;
@@ -223,7 +223,7 @@ impl Skin<'_> {
         let is_inside = self.inside.lattice(&lattice, run)?;
         let unknown = vec![f32::NAN; lattice.len()];
         let (values, distances) = (unknown.clone(), unknown);
-        let mut field = Field { bvh, lattice, is_inside, values, distances };
+        let mut field = DistanceLattice { bvh, lattice, is_inside, values, distances };
         let samples = self.samples(0.5 * h)?;
         let mut mesh = stuff(&field.lattice, &field, run);
         let mut pieces = pieces(&mesh);
@@ -312,7 +312,7 @@ fn pieces(mesh: &TetMesh) -> usize {
 }
 
 /// The lattice's values: the signed distance from the surface, positive inside, raised where parts are thin.
-struct Field<'a> {
+struct DistanceLattice<'a> {
     bvh: &'a Bvh,
     lattice: Lattice,
     is_inside: Vec<bool>,
@@ -322,7 +322,7 @@ struct Field<'a> {
     distances: Vec<f32>,
 }
 
-impl Field<'_> {
+impl DistanceLattice<'_> {
     fn value(&self, point: u32) -> f64 {
         let raised = self.values[point as usize];
         if raised.is_nan() { self.distance(point) } else { f64::from(raised) }
@@ -360,7 +360,7 @@ impl Field<'_> {
     }
 }
 
-impl Surface for Field<'_> {
+impl Isosurface for DistanceLattice<'_> {
     fn is_inside(&self, point: u32) -> bool {
         self.is_inside[point as usize]
     }
