@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Place;
 use super::{Actor, Motion, Placement, Problem, Source};
-use crate::contact::collider::Shape;
+use crate::contact::collider::ColliderShape;
 
 /// A collider of a scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ pub struct ColliderEntry {
     pub name: String,
     /// What it looks like.
     #[serde(flatten)]
-    pub shape: Shape,
+    pub shape: ColliderShape,
     /// The mesh of `convex` and `mesh`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -108,7 +108,10 @@ impl ColliderEntry {
     }
 
     fn check(&self, kind: &str, assets: &[Actor], at: Place<'_>) -> Result<(), Problem> {
-        match (&self.source, matches!(self.shape, Shape::Convex | Shape::Mesh { .. })) {
+        match (
+            &self.source,
+            matches!(self.shape, ColliderShape::Convex | ColliderShape::Mesh { .. }),
+        ) {
             (None | Some(Source::Empty { .. }), true) => {
                 let fix = "add file = \"model.glb\", or zoo = \"boxer\" for a built-in model";
                 return Err(at.wrong("[[collider]] has neither 'file' nor 'zoo'", fix));

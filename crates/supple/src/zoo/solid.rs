@@ -31,7 +31,7 @@ pub(super) type Rgb = [f64; 3];
 
 /// What a part is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
+pub(super) enum Primitive {
     /// The hull of two spheres.
     Cone { a: DVec3, b: DVec3, ra: f64, rb: f64 },
     /// An ellipsoid; `local` turns the world's axes to its own.
@@ -40,7 +40,7 @@ pub(super) enum Shape {
     Block { center: DVec3, half: DVec3, round: f64 },
 }
 
-impl Shape {
+impl Primitive {
     /// Signed distance, to first order at the surface.
     fn distance(&self, p: DVec3) -> f64 {
         match *self {
@@ -127,7 +127,7 @@ enum Deed {
 /// One shape of a limb.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    shape: Shape,
+    shape: Primitive,
     deed: Deed,
     /// Reach of the blend.
     blend: f64,
@@ -180,7 +180,7 @@ impl Limb {
 
     /// Adds the hull of two spheres.
     pub(super) fn cone(self, a: [f64; 3], ra: f64, b: [f64; 3], rb: f64) -> Self {
-        self.part(Shape::Cone { a: a.into(), b: b.into(), ra, rb }, Deed::Add)
+        self.part(Primitive::Cone { a: a.into(), b: b.into(), ra, rb }, Deed::Add)
     }
 
     /// Adds a chain of hulls through `(point, radius)` pairs.
@@ -198,20 +198,20 @@ impl Limb {
 
     /// Adds an ellipsoid; `local` turns the world's axes to its own.
     pub(super) fn turned(self, center: [f64; 3], radii: [f64; 3], local: DMat3) -> Self {
-        let shape = Shape::Ellipsoid { center: center.into(), radii: radii.into(), local };
+        let shape = Primitive::Ellipsoid { center: center.into(), radii: radii.into(), local };
         self.part(shape, Deed::Add)
     }
 
     /// Adds a rounded box.
     pub(super) fn block(self, center: [f64; 3], half: [f64; 3], round: f64) -> Self {
-        let shape = Shape::Block { center: center.into(), half: half.into(), round };
+        let shape = Primitive::Block { center: center.into(), half: half.into(), round };
         self.part(shape, Deed::Add)
     }
 
     /// Takes an ellipsoid away from what is there so far.
     pub(super) fn carve(self, center: [f64; 3], radii: [f64; 3]) -> Self {
         let (center, radii) = (center.into(), radii.into());
-        let shape = Shape::Ellipsoid { center, radii, local: DMat3::IDENTITY };
+        let shape = Primitive::Ellipsoid { center, radii, local: DMat3::IDENTITY };
         self.part(shape, Deed::Carve)
     }
 
@@ -234,7 +234,7 @@ impl Limb {
         other
     }
 
-    fn part(mut self, shape: Shape, deed: Deed) -> Self {
+    fn part(mut self, shape: Primitive, deed: Deed) -> Self {
         let (blend, color, bound) = (self.blend, self.color, shape.bound());
         self.parts.push(Part { shape, deed, blend, color, bound });
         self
@@ -466,18 +466,18 @@ impl Atlas {
 
 fn part_box(part: &Part) -> (DVec3, DVec3) {
     match part.shape {
-        Shape::Cone { a, b, ra, rb } => {
+        Primitive::Cone { a, b, ra, rb } => {
             let (ra, rb) = (DVec3::splat(ra), DVec3::splat(rb));
             ((a - ra).min(b - rb), (a + ra).max(b + rb))
         }
-        Shape::Ellipsoid { center, radii, local } => {
+        Primitive::Ellipsoid { center, radii, local } => {
             let m = local.transpose();
             let cols = [m.x_axis * radii.x, m.y_axis * radii.y, m.z_axis * radii.z];
             let squares = cols[0] * cols[0] + cols[1] * cols[1] + cols[2] * cols[2];
             let half = DVec3::new(squares.x.sqrt(), squares.y.sqrt(), squares.z.sqrt());
             (center - half, center + half)
         }
-        Shape::Block { center, half, .. } => (center - half, center + half),
+        Primitive::Block { center, half, .. } => (center - half, center + half),
     }
 }
 

@@ -76,11 +76,11 @@ mod tests {
     use glam::Quat;
 
     use super::*;
-    use crate::contact::collider::{Collider, Place, Shape};
+    use crate::contact::collider::{Collider, ColliderShape, Place};
 
     #[test]
     fn the_way_through_a_ring_is_its_axis() {
-        let shape = Shape::Ring { radius: 1.0, thickness: 0.3 };
+        let shape = ColliderShape::Ring { radius: 1.0, thickness: 0.3 };
         let ring = Collider::new("ring", &shape, None, Vec3::ONE).unwrap();
         let place = Place { rotation: Quat::from_rotation_z(0.6), translation: Vec3::X };
         let axis = place.rotation * Vec3::Y;
