@@ -82,7 +82,7 @@ impl Default for Params {
 
 /// A body and its skin.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Body {
+pub struct EmbeddedSkin {
     /// The tets.
     pub mesh: TetMesh,
     /// The surface's vertices in them.
@@ -123,7 +123,7 @@ pub struct Report {
 /// # Errors
 ///
 /// An [`Error`] that says what is wrong with the surface or the parameters; [`Error::Open`] if it is not closed.
-pub fn body(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<Body, Error> {
+pub fn body(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<EmbeddedSkin, Error> {
     surface.validate()?;
     if surface.triangles.is_empty() {
         return Err(Error::Empty);
@@ -174,7 +174,7 @@ pub fn body(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<Body, E
         volume_ratio: mesh.volume() / enclosed,
         dihedral_degrees: mesh.dihedral_degrees(run).unwrap_or([0.0; 2]),
     };
-    Ok(Body { mesh, embedding, report })
+    Ok(EmbeddedSkin { mesh, embedding, report })
 }
 
 /// The surface, prepared.
