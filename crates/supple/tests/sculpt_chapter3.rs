@@ -35,7 +35,7 @@ fn sculpted(shape: &mut Shape, op: Boundary) -> Result<Outcome, Problem> {
 }
 
 fn parts(outcome: &Outcome) -> &[Part] {
-    match &outcome.path.stages[0] {
+    match &outcome.path.maps[0] {
         Stage::Boundary(map) => map.parts(),
         stage => panic!("{stage:?}"),
     }

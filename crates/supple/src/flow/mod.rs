@@ -409,7 +409,7 @@ impl Flow {
             Self::Recorded(recorded) => match &recorded.clock.pieces(times[0], times[1])[..] {
                 [piece] => recorded.advance(piece, tracers, run)?,
                 pieces => {
-                    // A later level may not be readable: nobody is to be left half-interval.
+                    // A later level may not be readable: nobody is to be left half-way.
                     let mut moving = tracers.to_vec();
                     for piece in pieces {
                         recorded.advance(piece, &mut moving, run)?;

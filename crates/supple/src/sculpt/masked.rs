@@ -22,7 +22,7 @@ use super::curve::guided;
 use super::error::Problem;
 use super::freedom::final_share;
 use super::guide::Ride;
-use super::path::{Stage, Stored};
+use super::path::{SpaceMap, Stored};
 use super::surface::{EditedSurface, Mover, Pace};
 use super::{Done, Op, Params};
 use crate::Run;
@@ -147,7 +147,7 @@ impl Op {
             }
             Self::Stamp(op) => {
                 let done = op.run(positions, triangles, &carry, run)?;
-                let Stage::Flow(flow) = &done.stage else { return Ok(done) };
+                let SpaceMap::Flow(flow) = &done.map else { return Ok(done) };
                 (masked.of_flow(flow, positions), done.taken, done.warnings)
             }
             Self::Move(_) | Self::Points(_) | Self::Paint(_) | Self::Twist(_) | Self::Bend(_) => {
@@ -157,7 +157,7 @@ impl Op {
             }
         };
         let stored = Stored { before, after: positions.to_vec(), values };
-        Ok(Done { stage: Stage::Stored(stored), taken, warnings })
+        Ok(Done { map: SpaceMap::Stored(stored), taken, warnings })
     }
 }
 
@@ -309,7 +309,7 @@ mod tests {
             assert!(b.abs_diff_eq(there, 1e-5), "{a} went to {b}, not {there}");
             assert!(*m > 0.0 || a == b, "held");
         }
-        let Stage::Stored(stored) = &done.path.stages[0] else { panic!("stored") };
+        let SpaceMap::Stored(stored) = &done.path.maps[0] else { panic!("stored") };
         let top = mesh.positions.iter().position(|x| x.z > 0.6 && x.y < -0.5).unwrap();
         assert!(stored.values[top] < 1e-6 && map.share(mesh.positions[top]) >= 1.0, "all of it");
     }

@@ -52,7 +52,7 @@ pub(super) fn apply_welded(
     if edges > 0 {
         return Err(fail(ops.len().saturating_sub(1))(Problem::Opened { edges }));
     }
-    path.stages.iter_mut().for_each(|stage| stage.spread(&welding));
+    path.maps.iter_mut().for_each(|map| map.spread(&welding));
     Ok((path, told))
 }
 
