@@ -57,6 +57,7 @@ pub mod procdef;
 pub mod rig;
 #[cfg(feature = "rigid")]
 pub mod rigid;
+mod rows;
 pub mod run;
 pub mod scene;
 pub mod sculpt;

@@ -23,6 +23,8 @@
 
 use glam::{DMat3, DVec3};
 
+use crate::rows::Rows;
+
 /// Distance that stands for nothing at all.
 const FAR: f64 = 1e9;
 
@@ -409,10 +411,8 @@ struct Atlas {
     origin: DVec3,
     cell: f64,
     size: [usize; 3],
-    /// The parts of cell `i` are entries `offsets[i]..offsets[i + 1]`.
-    offsets: Vec<u32>,
-    /// Limb and part within it, in order.
-    parts: Vec<(u16, u16)>,
+    /// For each cell limb and part within it, in order.
+    parts: Rows<(u16, u16)>,
 }
 
 impl Atlas {
@@ -424,30 +424,31 @@ impl Atlas {
         let cell = (max - min).max_element() / Self::CELLS;
         let origin = min - DVec3::splat(2.0 * cell);
         let size = ((max - min) / cell).to_array().map(|n| n as usize + 5);
-        let mut atlas = Self { origin, cell, size, offsets: vec![0], parts: Vec::new() };
+        let mut atlas = Self { origin, cell, size, parts: Rows::default() };
         let [nx, ny, nz] = size;
         for k in 0..nx * ny * nz {
             let at = [k % nx, k / nx % ny, k / (nx * ny)].map(|i| i as f64 + 0.5);
-            atlas.add_cell(limbs, origin + cell * DVec3::from(at));
+            atlas.parts.push(atlas.reaching(limbs, origin + cell * DVec3::from(at)));
         }
         atlas
     }
 
-    /// Lists the parts that can reach any point of the cell around `middle`: those not farther from
-    /// it than the surface, given the size of the cell and how far blends reach.
-    fn add_cell(&mut self, limbs: &[Limb], middle: DVec3) {
+    /// The parts that can reach any point of the cell around `middle`: those not farther from it
+    /// than the surface, given the size of the cell and how far blends reach.
+    fn reaching(&self, limbs: &[Limb], middle: DVec3) -> Vec<(u16, u16)> {
         let radius = 0.867 * self.cell;
         // Half as much again for the field's own distance, which is no exact one.
         let reach = joined(limbs, middle).abs() + 2.5 * radius;
+        let mut reaching = Vec::new();
         for (l, limb) in limbs.iter().enumerate() {
             for (q, part) in limb.parts.iter().enumerate() {
                 let (center, around) = part.bound;
                 if (middle - center).length() < around + reach + part.blend + limb.join {
-                    self.parts.push((l as u16, q as u16));
+                    reaching.push((l as u16, q as u16));
                 }
             }
         }
-        self.offsets.push(self.parts.len() as u32);
+        reaching
     }
 
     /// The parts that matter at `p`; `None` outside the grid.
@@ -460,7 +461,7 @@ impl Atlas {
             return None;
         }
         let k = ((at.z as usize) * ny + at.y as usize) * nx + at.x as usize;
-        Some(&self.parts[self.offsets[k] as usize..self.offsets[k + 1] as usize])
+        Some(self.parts.row(k))
     }
 }
 
