@@ -541,19 +541,22 @@ pub trait Modifier: Sized + Send + Sync + 'static {
         Ok(posed.body.skin_bound(&posed.bound, posed.joints, posed.skinning, posed.run))
     }
 
-    /// *Deform*: moves the vertices, sets channels, or fills an empty shape; a pure function.
+    /// *Deform*: moves the vertices, sets channels, or fills an empty shape; a pure function. Who only chooses weights,
+    /// moves joints or skins has nothing to do here.
     ///
     /// # Errors
     ///
     /// [`Halt`]: `NotFinite` leaves this modifier out of the frame, with a warning; the others fail the frame.
     fn deform(
         &self,
-        params: &Self::Params,
-        now: &Moment<'_>,
-        state: &Self::State,
-        shape: &mut Shape,
-        report: &mut Report,
-    ) -> Result<(), Halt>;
+        _params: &Self::Params,
+        _now: &Moment<'_>,
+        _state: &Self::State,
+        _shape: &mut Shape,
+        _report: &mut Report,
+    ) -> Result<(), Halt> {
+        Ok(())
+    }
 
     /// What to show beside the surface, in the world.
     fn overlays(

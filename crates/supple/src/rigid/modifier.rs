@@ -3,10 +3,7 @@
 use glam::Mat4;
 
 use super::{Params, Ragdoll, RigidState};
-use crate::mesh::Shape;
-use crate::modifier::{
-    Halt, Inputs, Modifier, Moment, Nature, PathKey, Report, Stage, Substeps, Wrong,
-};
+use crate::modifier::{Inputs, Modifier, Moment, Nature, PathKey, Stage, Substeps, Wrong};
 
 /// A body that falls: as one, or with a bone for each of its joints.
 #[derive(Debug)]
@@ -60,17 +57,6 @@ impl<const AS_ONE: bool> Modifier for Falling<AS_ONE> {
 
     fn begin(&self, _: &Params, _: &Moment<'_>) -> RigidState {
         self.0.begin()
-    }
-
-    fn deform(
-        &self,
-        _: &Params,
-        _: &Moment<'_>,
-        _: &RigidState,
-        _: &mut Shape,
-        _: &mut Report,
-    ) -> Result<(), Halt> {
-        Ok(())
     }
 
     fn size(&self, state: &RigidState) -> Option<usize> {
