@@ -163,7 +163,7 @@ pub struct Body<'a> {
     /// From the mesh's space to the scene's.
     pub transform: Mat4,
     /// Where normals come from.
-    pub shading: Shading,
+    pub shading: NormalSource,
     /// What the groups' materials index; a missing one is `paint`.
     pub paints: Vec<Paint>,
     /// How triangles without a material look.
@@ -185,7 +185,7 @@ impl<'a> Body<'a> {
             positions: None,
             normals: None,
             transform: Mat4::IDENTITY,
-            shading: Shading::default(),
+            shading: NormalSource::default(),
             paints: Vec::new(),
             paint: Paint::default(),
             field: None,
@@ -209,7 +209,7 @@ impl<'a> Body<'a> {
 
 /// Where normals come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Shading {
+pub enum NormalSource {
     /// The normals given with the frame, else those of the file if the positions are the file's,
     /// else smooth with creases at edges sharper than [`DEFAULT_CREASE`].
     #[default]

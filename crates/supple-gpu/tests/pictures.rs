@@ -16,7 +16,7 @@ use supple_gpu::colormap::Colormap;
 use supple_gpu::compare::{Comparison, before_after};
 use supple_gpu::overlay::Overlay;
 use supple_gpu::texture::Texture;
-use supple_gpu::view::{Backdrop, Body, Field, Paint, Shading, View, Wireframe};
+use supple_gpu::view::{Backdrop, Body, Field, NormalSource, Paint, View, Wireframe};
 use supple_gpu::{Image, Quality, RenderError, Renderer};
 
 use studio::{renderer, sphere, square, take};
@@ -133,7 +133,7 @@ fn backs_are_lit_like_fronts() {
         Body::new(&back),
         Body::new(&outward),
         Body::new(&inward),
-        Body { shading: Shading::Flat, ..Body::new(&back) },
+        Body { shading: NormalSource::Flat, ..Body::new(&back) },
         Body { transform: mirrored, ..Body::new(&front) },
         Body { transform: mirrored, ..Body::new(&inward) },
     ];

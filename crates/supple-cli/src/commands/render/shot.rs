@@ -15,7 +15,7 @@ use supple_gpu::camera::{Camera, Framing, Projection};
 use supple_gpu::compare::{self, Comparison};
 use supple_gpu::splat;
 use supple_gpu::view::{
-    Body, Edge, Field, Label, Paint, Shading, View, Wireframe, aspect, legend_room, range_of,
+    Body, Edge, Field, Label, NormalSource, Paint, View, Wireframe, aspect, legend_room, range_of,
 };
 use supple_gpu::{Image, Renderer};
 
@@ -428,7 +428,7 @@ fn dressed<'a>(
         normals: None,
         paints: stage.paints(body).to_vec(),
         paint: Paint { alpha, ..plain.paint.clone() },
-        shading: if look.flat { Shading::Flat } else { Shading::default() },
+        shading: if look.flat { NormalSource::Flat } else { NormalSource::default() },
         wireframe: look.wireframe.then(Wireframe::default),
         ..plain
     }
