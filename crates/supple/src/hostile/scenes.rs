@@ -13,7 +13,7 @@ use crate::Run;
 use crate::bake::{BakeError, Options, WRITERS, bake};
 use crate::mesh::adjacency;
 use crate::player::{Frame, Player};
-use crate::scene::{Folder, Format, Scene};
+use crate::scene::{Folder, Scene, TakeFormat};
 
 /// Volume that bodies of 400 triangles may gain or lose under what keeps it in the limit of fine meshes.
 const VOLUME_TOLERANCE: f64 = 0.05;
@@ -361,7 +361,7 @@ fn out_of_order(scene: &Scene, frames: &[Vec<u32>]) -> Result<(), String> {
 /// A bake that is stopped and goes on, and one in two parts, give the files of one that runs through all its frames.
 fn baked(scene: &Scene, scratch: &Path, stop: u64, count: u32) -> Result<(), String> {
     let to = |name: &str, frames, run: &Run<'_>| -> Result<Vec<PathBuf>, BakeError> {
-        let formats = Some(vec![Format::Ply]);
+        let formats = Some(vec![TakeFormat::Ply]);
         let options = Options { frames, formats, ..Options::default() };
         let mut player = player(scene).map_err(|e| BakeError::Io {
             path: scratch.to_owned(),

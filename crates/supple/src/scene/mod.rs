@@ -339,7 +339,7 @@ impl Actor {
 #[serde(default)]
 pub struct Output {
     /// File formats. Default: `["glb"]`.
-    pub formats: Vec<Format>,
+    pub formats: Vec<TakeFormat>,
     /// Folder for the files, inside the folder the caller names. Default: that folder itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "name"))]
@@ -348,7 +348,7 @@ pub struct Output {
 
 impl Default for Output {
     fn default() -> Self {
-        Self { formats: vec![Format::Glb], folder: None }
+        Self { formats: vec![TakeFormat::Glb], folder: None }
     }
 }
 
@@ -357,7 +357,7 @@ impl Default for Output {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub enum TakeFormat {
     /// One glTF binary for all assets: morph targets with a weights animation.
     Glb,
     /// A USD text file for each asset: time-sampled points.
@@ -372,7 +372,7 @@ pub enum Format {
     Obj,
 }
 
-impl Format {
+impl TakeFormat {
     /// Every format with the ending of its files.
     pub const ALL: [(&'static str, Self); 6] = [
         ("glb", Self::Glb),
