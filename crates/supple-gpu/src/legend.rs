@@ -3,7 +3,7 @@
 use crate::colormap::Colormap;
 use crate::picture::Image;
 use crate::text::{self, Style};
-use crate::view::{Edge, Field, Label, Place, View};
+use crate::view::{Edge, Field, Label, LabelPlace, View};
 
 /// Writes the legends and labels of a view.
 pub(crate) fn annotate(image: &mut Image, view: &View<'_>) {
@@ -18,13 +18,13 @@ pub(crate) fn annotate(image: &mut Image, view: &View<'_>) {
             Style { size_px: label.size_px.unwrap_or(style.size_px).clamp(4.0, 400.0), ..style };
         let size = text::size(&label.text, style.size_px);
         let place = match label.place {
-            Place::Edge(edge) => {
+            LabelPlace::Edge(edge) => {
                 let taken = &mut used[edge as usize];
                 let place = at_edge(image, edge, size, *taken);
                 *taken += size[1];
                 Some(place)
             }
-            Place::At(point) => beside(view, point, style.size_px),
+            LabelPlace::At(point) => beside(view, point, style.size_px),
         };
         if let Some(place) = place {
             text::draw(image, &label.text, place, &style);

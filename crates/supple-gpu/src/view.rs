@@ -400,14 +400,14 @@ pub struct Label {
     /// What it says; may have several lines.
     pub text: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: LabelPlace,
     /// Height of the letters, in pixels; `None` takes a size that suits the picture.
     pub size_px: Option<f32>,
 }
 
 /// Where a label stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum LabelPlace {
     /// In a corner or in the middle of an edge of the picture.
     Edge(Edge),
     /// Beside a point of the scene.
@@ -435,12 +435,12 @@ impl Label {
     /// Words at an edge of the picture.
     #[must_use]
     pub fn edge(edge: Edge, text: impl Into<String>) -> Self {
-        Self { text: text.into(), place: Place::Edge(edge), size_px: None }
+        Self { text: text.into(), place: LabelPlace::Edge(edge), size_px: None }
     }
 
     /// Words beside a point of the scene.
     #[must_use]
     pub fn at(point: Vec3, text: impl Into<String>) -> Self {
-        Self { text: text.into(), place: Place::At(point), size_px: None }
+        Self { text: text.into(), place: LabelPlace::At(point), size_px: None }
     }
 }

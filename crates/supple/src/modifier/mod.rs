@@ -55,7 +55,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Run;
 use crate::contact::Lent;
-use crate::contact::collider::{Collider, Place};
+use crate::contact::collider::{Collider, Isometry};
 use crate::contact::flesh::Pressure;
 use crate::mesh::{Shape, TetMesh, TriMesh};
 use crate::rig::{Body, Skinning};
@@ -164,7 +164,7 @@ pub struct Obstacles<'a> {
     /// What they are.
     pub colliders: &'a [Collider],
     /// Where each of them is.
-    pub places: &'a [Place],
+    pub places: &'a [Isometry],
 }
 
 /// A point inside an obstacle.

@@ -6,7 +6,7 @@ use super::cast::Drive;
 use super::open::Loan;
 use super::{Cast, FrameError, Load, PlayerError, State, Step};
 use crate::Run;
-use crate::contact::collider::{Collider, Place, Solid};
+use crate::contact::collider::{Collider, Isometry, Solid};
 use crate::contact::flesh::parting::{Skin, Unparted};
 use crate::contact::flesh::{
     Contacts, Meet, Obstacle, Origin, Parting, PosedCollider, PosedSegment, Pressure, Report,
@@ -70,7 +70,7 @@ impl Arena {
     }
 
     /// Where the colliders were before a tick, for bodies that modifiers lend; empty if there are none.
-    pub(super) fn places_before(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Place> {
+    pub(super) fn places_before(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Isometry> {
         match self.lent.iter().any(Option::is_some) {
             true => self.places(cast, state, secs),
             false => Vec::new(),
@@ -81,7 +81,7 @@ impl Arena {
     pub(super) fn part(
         &self,
         stepped: &mut [(Vec<Mat4>, Vec<Loan>)],
-        (before, now): (&[Place], &[Place]),
+        (before, now): (&[Isometry], &[Isometry]),
         run: &Run<'_>,
     ) {
         let obstacles: Vec<contact::Obstacle<'_>> = (0..)
@@ -115,17 +115,17 @@ impl Arena {
     }
 
     /// Where the colliders are.
-    pub(super) fn places(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Place> {
+    pub(super) fn places(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Isometry> {
         let place = |track: &Course| {
             if let Some((body, joint)) = track.rides {
                 let carried = cast[body].carried(&state.bodies[body], secs);
                 let rest = cast[body].rest_matrices();
                 let moved = carried.joints[joint].as_dmat4() * rest[joint].as_dmat4().inverse();
-                return Place::of(&(DAffine3::from_mat4(moved) * track.placement));
+                return Isometry::of(&(DAffine3::from_mat4(moved) * track.placement));
             }
-            let Some((path, repeat)) = &track.path else { return Place::of(&track.placement) };
+            let Some((path, repeat)) = &track.path else { return Isometry::of(&track.placement) };
             let (first, last) = path.span();
-            Place::of(&(track.placement * path.affine(repeat.wrap(secs, first, last))))
+            Isometry::of(&(track.placement * path.affine(repeat.wrap(secs, first, last))))
         };
         self.tracks.iter().map(place).collect()
     }
@@ -195,7 +195,7 @@ impl Arena {
         &self,
         body: usize,
         contacts: &Contacts,
-        places: &[Place],
+        places: &[Isometry],
         positions: &mut [Vec3],
         run: &Run<'_>,
     ) -> Report {
@@ -235,7 +235,7 @@ struct Side {
     meet: u32,
     segment: usize,
     solid: Solid,
-    place: Place,
+    place: Isometry,
     normal: Vec3,
     size: f32,
 }
@@ -272,7 +272,7 @@ fn side(meet: u32, plane: &Meet, segment: usize, normal: Vec3, across: f32) -> S
         meet,
         segment,
         solid: Solid::cuboid(Vec3::new(across, thick, across)),
-        place: Place {
+        place: Isometry {
             rotation: Quat::from_rotation_arc(Vec3::Y, normal),
             translation: plane.point - thick * normal,
         },
@@ -385,7 +385,7 @@ impl Soft {
             let joint = segment.joint;
             let place = || {
                 let moved = joints[joint].as_dmat4() * self.rest[joint].as_dmat4().inverse();
-                Place::of(&affine(moved))
+                Isometry::of(&affine(moved))
             };
             PosedSegment {
                 body,

@@ -68,7 +68,7 @@ use std::sync::{Arc, Mutex};
 use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::contact::collider::{Collider, Place};
+use crate::contact::collider::{Collider, Isometry};
 use crate::contact::flesh::{self, Contacts};
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::{Buffers, Shading};
@@ -134,7 +134,7 @@ pub struct Frame {
     /// One for each asset of the scene, in its order.
     pub bodies: Vec<BodyFrame>,
     /// Where the scene's colliders are, in the order of [`Player::colliders`].
-    pub colliders: Vec<Place>,
+    pub colliders: Vec<Isometry>,
     /// How it went.
     pub report: Report,
 }
@@ -746,7 +746,7 @@ struct Played {
 struct Shot<'a> {
     state: &'a State,
     secs: f64,
-    colliders: &'a [Place],
+    colliders: &'a [Isometry],
     shaded: bool,
 }
 

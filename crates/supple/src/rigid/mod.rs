@@ -32,7 +32,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contact::collider::Place;
+use crate::contact::collider::Isometry;
 use crate::modifier::PathKey;
 use crate::rig::Skinning;
 
@@ -116,7 +116,7 @@ pub enum RigidError {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoneState {
     /// Its centre of mass and rotation.
-    pub place: Place,
+    pub place: Isometry,
     /// Velocity of the centre of mass.
     pub velocity: Vec3,
     /// Angular velocity, in radians a second.

@@ -9,7 +9,7 @@ use rapier3d::pipeline::PhysicsWorld;
 use rapier3d::prelude::JointAxis;
 
 use super::{BoneState, Params, RigidError, RigidState};
-use crate::contact::collider::{Place, convex};
+use crate::contact::collider::{Isometry, convex};
 use crate::contact::flesh::Pressure;
 use crate::modifier::{Halt, RigidPath, SUBSTEPS, Substeps};
 use crate::rig::Body;
@@ -129,7 +129,7 @@ impl Ragdoll {
         let middle =
             self.bones.iter().map(|b| b.mass.mass() * b.center).sum::<Vec3>() / self.total_mass;
         let bone = |b: &Bone| BoneState {
-            place: Place { rotation: Quat::IDENTITY, translation: b.center },
+            place: Isometry { rotation: Quat::IDENTITY, translation: b.center },
             velocity: self.params.velocity + spin.cross(b.center - middle),
             spin,
         };
@@ -283,7 +283,7 @@ impl Ragdoll {
     }
 
     /// Force and torque towards a place, critically damped.
-    fn pull(&self, now: &BoneState, to: &Place) -> (Vec3, Vec3) {
+    fn pull(&self, now: &BoneState, to: &Isometry) -> (Vec3, Vec3) {
         let omega = std::f32::consts::TAU * self.params.pull_frequency;
         let target = to.to_world(self.bones[0].center);
         let away = target - now.place.translation;
@@ -319,7 +319,7 @@ impl Substeps<RigidState> for Stepper<'_> {
     ) -> Result<(), Halt> {
         let pull = self.ragdoll.pull.as_ref().map(|path| {
             let (first, last) = path.span();
-            Place::of(&path.affine(secs.clamp(first, last)))
+            Isometry::of(&path.affine(secs.clamp(first, last)))
         });
         for (bone, (handle, now)) in self.handles.iter().zip(&state.bones).enumerate() {
             let body = &mut self.world.bodies[*handle];
@@ -345,7 +345,7 @@ impl Substeps<RigidState> for Stepper<'_> {
         let stepped = |handle: &RigidBodyHandle| {
             let body = &self.world.bodies[*handle];
             let pose = body.position();
-            let place = Place { rotation: pose.rotation, translation: pose.translation };
+            let place = Isometry { rotation: pose.rotation, translation: pose.translation };
             BoneState { place, velocity: body.linvel(), spin: body.angvel() }
         };
         let bones: Vec<BoneState> = self.handles.iter().map(stepped).collect();

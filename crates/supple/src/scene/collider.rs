@@ -22,7 +22,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::Place;
+use super::document::Location;
 use super::{Actor, Motion, Placement, Problem, Source};
 use crate::contact::collider::ColliderShape;
 
@@ -87,7 +87,7 @@ impl ColliderEntry {
     pub(super) fn check_all(
         colliders: &mut [Self],
         assets: &[Actor],
-        at: Place<'_>,
+        at: Location<'_>,
     ) -> Result<(), Problem> {
         for i in 0..colliders.len() {
             let (before, collider) = (&colliders[..i], &colliders[i]);
@@ -107,7 +107,7 @@ impl ColliderEntry {
         Ok(())
     }
 
-    fn check(&self, kind: &str, assets: &[Actor], at: Place<'_>) -> Result<(), Problem> {
+    fn check(&self, kind: &str, assets: &[Actor], at: Location<'_>) -> Result<(), Problem> {
         match (
             &self.source,
             matches!(self.shape, ColliderShape::Convex | ColliderShape::Mesh { .. }),

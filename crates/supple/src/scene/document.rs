@@ -9,12 +9,12 @@ use crate::modifier::{Key, Wrong};
 
 /// A place in a document, for what is found wrong after it was read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct Location<'a> {
     reader: Reader<'a>,
     value: &'a Spanned<DeValue<'a>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Location<'a> {
     pub(super) fn new(reader: Reader<'a>, value: &'a Spanned<DeValue<'a>>) -> Self {
         Self { reader, value }
     }

@@ -102,7 +102,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use document::{Place, Texts};
+use document::{Location, Texts};
 
 use crate::io::uri::Policy;
 use crate::modifier::read::{self, Reader};
@@ -183,7 +183,7 @@ impl Time {
         ((self.end - self.start) * self.fps + 1e-6).floor().clamp(0.0, 1e9) as u32 + 1
     }
 
-    fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+    fn check(&self, at: Location<'_>) -> Result<(), Problem> {
         if at.has("end") && at.has("frames") {
             let what = "both 'end' and 'frames' are given";
             return Err(at.get("frames").wrong(what, "keep one"));
@@ -308,7 +308,7 @@ impl Actor {
         std::iter::once(self).chain(copies).collect()
     }
 
-    fn check(&self, registry: &Registry, version: u32, at: Place<'_>) -> Result<(), Problem> {
+    fn check(&self, registry: &Registry, version: u32, at: Location<'_>) -> Result<(), Problem> {
         if self.source == (Source::Empty { empty: false }) {
             let fix = "write true, or name a file or zoo model";
             return Err(at.get("empty").wrong("'empty' is false", fix));
@@ -489,7 +489,7 @@ impl Scene {
         let fps = Time::default().fps;
         let mut reader = Reader { text, fps, tracks: &none, formats: Some(&texts) };
         let root = reader.parse()?;
-        let version = check_version(Place::new(reader, &root))?;
+        let version = check_version(Location::new(reader, &root))?;
         let part = |path: &str| read::part(&SCHEMA, path);
         // Times may be given in frames, and parameters by tracks: these are read first.
         if let Some(value) = root.get_ref().get("time").and_then(|time| time.get_ref().get("fps")) {
@@ -499,10 +499,10 @@ impl Scene {
         let mut tracks = Tracks::new();
         if let Some(value) = root.get_ref().get("track") {
             tracks = reader.read("track", value, &part("/properties/track"))?;
-            check_tracks(&tracks, Place::new(reader, value))?;
+            check_tracks(&tracks, Location::new(reader, value))?;
         }
         reader.tracks = &tracks;
-        let place = Place::new(reader, &root);
+        let place = Location::new(reader, &root);
         let schema = upgrade::with_motions(Self::schema_of(version, registry), registry);
         let notes = upgrade::notes(version, place);
         let mut scene: Self = match notes.is_empty() {
@@ -552,7 +552,12 @@ impl Scene {
     }
 
     /// What a schema cannot say; gives names to what has none.
-    fn check(&mut self, registry: &Registry, version: u32, at: Place<'_>) -> Result<(), Problem> {
+    fn check(
+        &mut self,
+        registry: &Registry,
+        version: u32,
+        at: Location<'_>,
+    ) -> Result<(), Problem> {
         self.time.check(at.get("time"))?;
         for i in 0..self.assets.len() {
             let (before, actor) = (&self.assets[..i], &self.assets[i]);
@@ -590,7 +595,7 @@ impl Scene {
 }
 
 /// The version of a document, if it can be read.
-fn check_version(root: Place<'_>) -> Result<u32, Problem> {
+fn check_version(root: Location<'_>) -> Result<u32, Problem> {
     if !root.has("supple") {
         let what = "the document has no 'supple'";
         return Err(root.wrong(what, &format!("add it: supple = {VERSION}")));
@@ -602,7 +607,7 @@ fn check_version(root: Place<'_>) -> Result<u32, Problem> {
     })
 }
 
-fn check_placement(placement: &Placement, at: Place<'_>) -> Result<(), Problem> {
+fn check_placement(placement: &Placement, at: Location<'_>) -> Result<(), Problem> {
     if placement.scale.contains(&0.0) {
         let fix = "use a factor other than 0";
         return Err(at.get("scale").wrong("a scale of 0 flattens the shape", fix));
@@ -610,7 +615,7 @@ fn check_placement(placement: &Placement, at: Place<'_>) -> Result<(), Problem> 
     Ok(())
 }
 
-fn check_tracks(tracks: &Tracks, at: Place<'_>) -> Result<(), Problem> {
+fn check_tracks(tracks: &Tracks, at: Location<'_>) -> Result<(), Problem> {
     for (name, track) in tracks {
         let at = at.get(name);
         if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
-use super::document::Place;
+use super::document::Location;
 use crate::modifier::PathKey;
 use crate::rig::Skinning;
 
@@ -133,7 +133,7 @@ impl Default for Recording {
 }
 
 impl Motion {
-    pub(super) fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+    pub(super) fn check(&self, at: Location<'_>) -> Result<(), Problem> {
         match self {
             Self::Still | Self::Keyframes(_) => Ok(()),
             Self::Path(path) if path.file.is_some() != path.keys.is_empty() => {

@@ -8,7 +8,7 @@ use schemars::Schema;
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::document::Place;
+use super::document::Location;
 use crate::modifier::{Registry, Stage, read};
 
 /// What a person should know of a document of version 1.
@@ -26,7 +26,7 @@ pub(super) const LIST: &str = "modifier";
 const MOTIONS: [&str; 2] = ["rigid", "ragdoll"];
 
 /// What a person should know of a document that was written before; nothing if it is one of today.
-pub(super) fn notes(version: u32, document: Place<'_>) -> Vec<String> {
+pub(super) fn notes(version: u32, document: Location<'_>) -> Vec<String> {
     let assets = document.get("asset");
     let is_moved = (0..assets.count()).any(|i| has_moved(assets.entry(i)));
     let old = [(version == 1, VERSION_1), (is_moved, MOVED)].into_iter().filter(|old| old.0);
@@ -34,7 +34,7 @@ pub(super) fn notes(version: u32, document: Place<'_>) -> Vec<String> {
 }
 
 /// Whether the motion of an asset is a modifier now.
-fn has_moved(asset: Place<'_>) -> bool {
+fn has_moved(asset: Location<'_>) -> bool {
     MOTIONS.contains(&asset.get("motion").text("kind"))
 }
 
@@ -92,10 +92,10 @@ fn list(asset: &mut Table, stage: Stage) -> Option<&mut Vec<Value>> {
 
 /// Where the `k`-th modifier of a stage of an asset is written.
 pub(super) fn place<'a>(
-    (version, asset): (u32, Place<'a>),
+    (version, asset): (u32, Location<'a>),
     registry: &Registry,
     (stage, k): (Stage, usize),
-) -> Place<'a> {
+) -> Location<'a> {
     let mut k = k;
     if stage == Stage::Pose && has_moved(asset) {
         if k == 0 {

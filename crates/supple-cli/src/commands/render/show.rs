@@ -4,7 +4,7 @@
 
 use glam::{Mat4, Quat, Vec3};
 use supple::TriMesh;
-use supple::contact::collider::Place;
+use supple::contact::collider::Isometry;
 use supple::modifier;
 use supple::player::Frame;
 use supple::sculpt::modifier::Sculpt;
@@ -411,7 +411,7 @@ fn prop(mesh: TriMesh, transform: Mat4, [r, g, b, _]: [u8; 4]) -> Prop {
     Prop { mesh, transform, paint: Paint::srgb(r, g, b), opacity: REGION_OPACITY }
 }
 
-fn matrix(place: &Place) -> Mat4 {
+fn matrix(place: &Isometry) -> Mat4 {
     Mat4::from_rotation_translation(place.rotation, place.translation)
 }
 

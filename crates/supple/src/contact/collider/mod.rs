@@ -330,20 +330,20 @@ impl Builder<'_> {
 
 /// Where a rigid thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Isometry {
     /// How it is turned; a unit quaternion.
     pub rotation: Quat,
     /// Where its origin is.
     pub translation: Vec3,
 }
 
-impl Default for Place {
+impl Default for Isometry {
     fn default() -> Self {
         Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO }
     }
 }
 
-impl Place {
+impl Isometry {
     /// The rotation and translation of an affine map; its scale is lost.
     #[must_use]
     pub fn of(affine: &DAffine3) -> Self {
@@ -401,7 +401,7 @@ impl Place {
     }
 }
 
-/// The space of a [`Place`].
+/// The space of a [`Isometry`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     turn: Mat3,
@@ -498,8 +498,8 @@ mod tests {
 
     #[test]
     fn places_compose() {
-        let a = Place { rotation: Quat::from_rotation_x(0.4), translation: Vec3::X };
-        let b = Place { rotation: Quat::from_rotation_z(-1.1), translation: Vec3::Y };
+        let a = Isometry { rotation: Quat::from_rotation_x(0.4), translation: Vec3::X };
+        let b = Isometry { rotation: Quat::from_rotation_z(-1.1), translation: Vec3::Y };
         let x = Vec3::new(0.3, -0.2, 0.9);
         assert!(a.then(&b).to_world(x).abs_diff_eq(b.to_world(a.to_world(x)), 1e-6), "composed");
         assert!(a.inverse().to_world(a.to_world(x)).abs_diff_eq(x, 1e-6), "there and back");

@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 use super::Segment;
 use super::resolve::{Obstacle, Penetration};
 use crate::Run;
-use crate::contact::collider::{Frame, Place, Solid};
+use crate::contact::collider::{Frame, Isometry, Solid};
 use crate::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 
@@ -59,7 +59,7 @@ struct Sight<'a> {
 
 /// The blocks near some obstacles that stand in the same place, in their space.
 struct View {
-    place: Place,
+    place: Isometry,
     blocks: Vec<VertexBlock>,
 }
 

@@ -10,7 +10,7 @@ use super::detect::{Cloud, TOLERANCE};
 use super::field::{Posed, Push, SummedPushes};
 use super::surrounding::{Surrounding, surrounding};
 use crate::Run;
-use crate::contact::collider::{Frame, Place, Solid};
+use crate::contact::collider::{Frame, Isometry, Solid};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 
@@ -57,7 +57,7 @@ pub struct Obstacle<'a> {
     /// Its shape.
     pub solid: &'a Solid,
     /// Where it is.
-    pub place: Place,
+    pub place: Isometry,
     /// The size its depths are compared with.
     pub size: f32,
     /// The way out, in the world, if it is known from before; otherwise the shortest is taken.

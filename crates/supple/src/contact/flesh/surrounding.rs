@@ -76,13 +76,13 @@ mod tests {
     use glam::Quat;
 
     use super::*;
-    use crate::contact::collider::{Collider, ColliderShape, Place};
+    use crate::contact::collider::{Collider, ColliderShape, Isometry};
 
     #[test]
     fn the_way_through_a_ring_is_its_axis() {
         let shape = ColliderShape::Ring { radius: 1.0, thickness: 0.3 };
         let ring = Collider::new("ring", &shape, None, Vec3::ONE).unwrap();
-        let place = Place { rotation: Quat::from_rotation_z(0.6), translation: Vec3::X };
+        let place = Isometry { rotation: Quat::from_rotation_z(0.6), translation: Vec3::X };
         let axis = place.rotation * Vec3::Y;
         let obstacles = |tilt: f32, surrounds: bool| {
             let one = |(part, solid)| {
