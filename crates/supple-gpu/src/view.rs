@@ -3,11 +3,11 @@
 //! ```
 //! use supple::TriMesh;
 //! use supple_gpu::camera::Framing;
-//! use supple_gpu::view::{Body, Field, View};
+//! use supple_gpu::view::{Body, Scalars, View};
 //!
 //! let mesh = TriMesh::default();
 //! let heights: Vec<f32> = mesh.positions.iter().map(|p| p.y).collect();
-//! let body = Body { field: Some(Field::new("height", &heights)), ..Body::new(&mesh) };
+//! let body = Body { field: Some(Scalars::new("height", &heights)), ..Body::new(&mesh) };
 //! let view = View::of(vec![body], [1280, 720]);
 //! assert!(view.camera.eye.is_finite());
 //! ```
@@ -169,7 +169,7 @@ pub struct Body<'a> {
     /// How triangles without a material look.
     pub paint: Paint,
     /// Colours by a number a vertex, in place of the paint's colour.
-    pub field: Option<Field<'a>>,
+    pub field: Option<Scalars<'a>>,
     /// Draws the edges of the triangles.
     pub wireframe: Option<Wireframe>,
     /// 1 for what its paint says, less to see through it.
@@ -294,7 +294,7 @@ impl Paint {
 
 /// A number a vertex, shown as colour.
 #[derive(Clone, Debug)]
-pub struct Field<'a> {
+pub struct Scalars<'a> {
     /// What the legend calls it.
     pub name: String,
     /// One number a vertex; what is not finite is drawn grey.
@@ -324,7 +324,7 @@ pub struct Contour {
     pub width_px: f32,
 }
 
-impl<'a> Field<'a> {
+impl<'a> Scalars<'a> {
     /// A field over its own range, with a legend.
     #[must_use]
     pub fn new(name: impl Into<String>, values: &'a [f32]) -> Self {

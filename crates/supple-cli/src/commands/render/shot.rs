@@ -15,7 +15,7 @@ use supple_gpu::camera::{Camera, Framing, Projection};
 use supple_gpu::compare::{self, Comparison};
 use supple_gpu::splat;
 use supple_gpu::view::{
-    Body, Edge, Field, Label, NormalSource, Paint, View, Wireframe, aspect, legend_room, range_of,
+    Body, Edge, Label, NormalSource, Paint, Scalars, View, Wireframe, aspect, legend_room, range_of,
 };
 use supple_gpu::{Image, Renderer};
 
@@ -203,9 +203,9 @@ impl Shot {
     }
 
     /// A field in colours that mean the same in every frame, explained once.
-    fn field<'a>(&self, values: &'a [f32], body: usize) -> Field<'a> {
+    fn field<'a>(&self, values: &'a [f32], body: usize) -> Scalars<'a> {
         let name = self.look.field.clone().unwrap_or_default();
-        Field { range: self.taken.range, legend: body == 0, ..Field::new(name, values) }
+        Scalars { range: self.taken.range, legend: body == 0, ..Scalars::new(name, values) }
     }
 }
 
