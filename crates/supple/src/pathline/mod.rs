@@ -35,10 +35,10 @@
 //!
 //! ```
 //! use glam::Vec3;
-//! use supple::field::{Fade, Field, Flow, Generator, Influence, Motion, Phase, Region};
+//! use supple::field::{Fade, Field, Flow, Generator, Influence, RigidMotion, Phase, Region};
 //! use supple::pathline::{self, Direction, Params};
 //!
-//! let motion = Motion::Translation { velocity: Vec3::Z };
+//! let motion = RigidMotion::Translation { velocity: Vec3::Z };
 //! let region = Region::Point(Vec3::ZERO);
 //! let influence = Influence::Fade(Fade { region, motion, inner: 1.0, outer: 2.0 });
 //! let tool = Field::new(influence, Generator::translation(Vec3::ZERO, Vec3::Z), motion);

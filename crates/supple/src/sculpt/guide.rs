@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{Problem, check_finite, check_point, direction};
 use super::twisting::Twisting;
 use crate::field::motion::rotation;
-use crate::field::{Generator, Motion};
+use crate::field::{Generator, RigidMotion};
 
 /// A curve for the time from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -303,16 +303,16 @@ impl Drawn {
 
 impl Ride {
     /// A rigid motion that is no curve's.
-    pub(super) fn of(motion: Motion) -> Self {
+    pub(super) fn of(motion: RigidMotion) -> Self {
         let straight = |by: Vec3| RidePath::Along {
             curve: Pieces(through(&[DVec3::ZERO, by.as_dvec3()])),
             orientation: Orientation::Keep,
         };
         let way = match motion {
-            Motion::Still => straight(Vec3::ZERO),
-            Motion::Translation { velocity } => straight(velocity),
-            Motion::Rotation { center, axis, speed }
-            | Motion::Swing { center, axis, speed, .. } => {
+            RigidMotion::Still => straight(Vec3::ZERO),
+            RigidMotion::Translation { velocity } => straight(velocity),
+            RigidMotion::Rotation { center, axis, speed }
+            | RigidMotion::Swing { center, axis, speed, .. } => {
                 let (center, axis) = (center.as_dvec3(), axis.as_dvec3());
                 RidePath::Turn { center, axis, radians: f64::from(speed) }
             }
