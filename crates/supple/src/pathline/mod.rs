@@ -35,7 +35,7 @@
 //!
 //! ```
 //! use glam::Vec3;
-//! use supple::field::{Fade, Field, Flow, Generator, Influence, RigidMotion, Phase, Region};
+//! use supple::field::{Fade, Field, Flow, Generator, Influence, Phase, Region, RigidMotion};
 //! use supple::pathline::{self, Direction, Params};
 //!
 //! let motion = RigidMotion::Translation { velocity: Vec3::Z };

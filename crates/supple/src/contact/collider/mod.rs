@@ -401,7 +401,7 @@ impl Isometry {
     }
 }
 
-/// The space of a [`Isometry`].
+/// The space of an [`Isometry`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     turn: Mat3,
