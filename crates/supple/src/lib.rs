@@ -34,6 +34,9 @@
 //! | [`zoo`] | procedural models, rigs, solids and flows: the same bits everywhere |
 //! | [`run`] | threads, cancellation, progress: how a call runs, never what it computes |
 //!
+//! **Equations.** Numbers such as (2.5) in the text of a module are the thesis' (W. von Funck, 2008), where its printed form is
+//! implemented or replaced; the papers' own stand with the paper. A search for one finds its line.
+//!
 //! [`hostile`] holds altered files and random scenes against all of it.
 
 pub mod bake;

@@ -15,7 +15,7 @@ use crate::mesh::measure::Bounds;
 pub enum Influence {
     /// One everywhere.
     Full,
-    /// Fades with a region field, `β = 1 − b((r − inner)/(outer − inner))`.
+    /// Fades with a region field (2.5), `β = 1 − b((r − inner)/(outer − inner))`.
     Fade(Fade),
     /// Fades between two closed curves (thesis, chapter 3).
     Between(Between),
@@ -34,7 +34,7 @@ pub struct Fade {
     pub outer: f32,
 }
 
-/// `β = w D_o³/(D_i³ + w D_o³)`, where `D` is the distance to a curve less the tube around it.
+/// `β = w D_o³/(D_i³ + w D_o³)` (3.7), where `D` is the distance to a curve less the tube around it.
 ///
 /// Full inside the inner tube, none inside the outer one. The caller decides which points lie
 /// between them.

@@ -2,9 +2,9 @@
 //!
 //! # Method
 //!
-//! `v = ∇p × ∇q` has no divergence for any `p`, `q`. With a generator `e`, `f` whose `∇e × ∇f` is the
+//! `v = ∇p × ∇q` (2.2), (3.1) has no divergence for any `p`, `q`; in the plane it is (2.1). With a generator `e`, `f` whose `∇e × ∇f` is the
 //! wanted motion, and an influence `β` that is one where everything must follow and zero where nothing
-//! may move, `p = βe` and `q = βf` give
+//! may move, `p = βe` (2.3), (3.4) and `q = βf` (2.4), (3.5) give, by (2.12) and (2.13),
 //!
 //! ```text
 //! v = β² ∇e×∇f + β ∇β × (e∇f − f∇e)
@@ -15,7 +15,7 @@
 //! a [`Flow`] follow one another in time.
 //!
 //! Velocities are f32, block by block, for [`pathline`](crate::pathline); [`Field::sample`] gives
-//! velocity and Jacobian in closed form in f64.
+//! velocity and Jacobian in closed form in f64, as (2.9), (2.14) and (2.15) have them.
 //!
 //! # Where we differ from the paper
 //!

@@ -1,4 +1,5 @@
-//! Rigid motion of a tool over time.
+//! Rigid motion of a tool over time: what moves with it has its velocity, (2.21). Fields are evaluated where the tool is, in the
+//! place of a blend of two that stand still, (2.22).
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 

@@ -2,7 +2,7 @@
 //!
 //! # Method
 //!
-//! *Linear blend*: `x' = Σ w_j M_j x`, normals by the cofactors of `Σ w_j M_j`.
+//! *Linear blend*: `x' = Σ w_j M_j x` (6.4), normals by the cofactors of `Σ w_j M_j`.
 //!
 //! *Dual quaternion*: every matrix is split into a stretch and a rigid motion, `M_j x = R_j (S_j x) + t_j`
 //! (polar decomposition). The stretches are blended linearly and applied first; the rigid motions are

@@ -4,7 +4,7 @@
 //!
 //! Each curve is a tube: the points whose smooth distance d to it is at most its thickness. The tubes cut
 //! the surface into the handle, which only the inner tube touches and which moves rigidly; the support
-//! between the two, which is integrated with `β = w D_o³/(D_i³ + w D_o³)`, `D = d − thickness`; and the
+//! between the two, which is integrated with `β = w D_o³/(D_i³ + w D_o³)` (3.7), `D = d − thickness`; and the
 //! rest, which stays. The inner curve moves with the handle during the integration. β has two vanishing
 //! derivatives at both tubes, so the pieces fit together C¹.
 //!

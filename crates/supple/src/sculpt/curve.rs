@@ -4,7 +4,7 @@
 //!
 //! Every vertex has a value s: 0 moves fully, 1 stays, and between them the motion fades with
 //! `β = 1 − b(s)`. s is given on the surface and stays with the vertices; its gradient is estimated
-//! from the neighbours by least squares with no part across the surface, then smoothed. The motion is that
+//! from the neighbours by least squares with no part across the surface (4.1), then smoothed. The motion is that
 //! of the curve's Frenet frame, with a twist added about the tangent.
 //!
 //! # Where we differ from the paper
@@ -95,7 +95,7 @@ impl Default for Curve {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
-    /// By the distance along the surface from the vertex nearest to a point.
+    /// By the distance along the surface from the vertex nearest to a point: (4.10).
     Geodesic {
         /// The point.
         #[schemars(with = "[f32; 3]", extend("unit" = "m"))]

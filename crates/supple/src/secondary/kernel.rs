@@ -38,7 +38,7 @@ pub(super) struct Swept {
     pub(super) vertices: u64,
 }
 
-/// Moves the vertices by the source's (18): `x' = x + Σ w_k (d_k(y_k) − y_k)`, `y_k = M_k x₀ + e`.
+/// Moves the vertices by (5.16), the paper's (18): `x' = x + Σ w_k (d_k(y_k) − y_k)`, `y_k = M_k x₀ + e`.
 pub(super) fn deform(
     layout: &Layout,
     fields: &Fields,

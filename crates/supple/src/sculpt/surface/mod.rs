@@ -4,7 +4,7 @@
 //!
 //! s stays with the vertices, so its gradient changes as they move. It is estimated from the neighbours
 //! by least squares with no part along the disc normal u: with offsets d, `M = Σ d dᵀ`, `r = Σ Δs d` and
-//! P the projection along u, the best vector is
+//! P the projection along u, the best vector for (4.1) is
 //!
 //! ```text
 //! ∇s = (tr(PMP) I − PMP) P r / det        det = uᵀ adj(M) u
