@@ -34,6 +34,7 @@ pub mod grid;
 pub mod recorded;
 pub mod recording;
 pub mod sampled;
+pub mod searched;
 mod shelf;
 mod source;
 pub mod time;
@@ -48,10 +49,11 @@ use std::sync::{Arc, Mutex};
 
 use self::advect::{BLOCK, Row, Sampler, Tracer};
 use self::analytic::{Analytic, FormulaSampler};
-use self::curvilinear::LatticeSampler;
+use self::curvilinear::Lattice;
 use self::grid::GridSampler;
+use self::searched::SearchSampler;
 use self::time::Clock;
-use self::unstructured::MeshSampler;
+use self::unstructured::Mesh;
 use self::wide::Wide;
 use crate::{Run, TriMesh};
 
@@ -65,9 +67,9 @@ pub enum Pair {
     /// On a uniform or rectilinear grid.
     Grid(grid::Pair),
     /// On a curvilinear grid.
-    Lattice(curvilinear::Pair),
+    Lattice(searched::Pair<Lattice>),
     /// On an unstructured grid.
-    Mesh(unstructured::Pair),
+    Mesh(searched::Pair<Mesh>),
 }
 
 /// The box around some places; `None` without any.
@@ -109,8 +111,8 @@ impl Pair {
     fn sampled(&self, places: &[[f64; 3]], t: f64, sphere: Option<Sphere>) -> Vec<[f64; 4]> {
         match self {
             Self::Grid(pair) => sampled(&GridSampler::<false>::new(pair), places, t, sphere),
-            Self::Lattice(pair) => sampled(&LatticeSampler::new(pair), places, t, sphere),
-            Self::Mesh(pair) => sampled(&MeshSampler::new(pair), places, t, sphere),
+            Self::Lattice(pair) => sampled(&SearchSampler::new(pair), places, t, sphere),
+            Self::Mesh(pair) => sampled(&SearchSampler::new(pair), places, t, sphere),
         }
     }
 
@@ -121,8 +123,8 @@ impl Pair {
                 to.along(&GridSampler::<true>::new(pair), tracers, run);
             }
             Self::Grid(pair) => to.along(&GridSampler::<false>::new(pair), tracers, run),
-            Self::Lattice(pair) => to.along(&LatticeSampler::new(pair), tracers, run),
-            Self::Mesh(pair) => to.along(&MeshSampler::new(pair), tracers, run),
+            Self::Lattice(pair) => to.along(&SearchSampler::new(pair), tracers, run),
+            Self::Mesh(pair) => to.along(&SearchSampler::new(pair), tracers, run),
         }
     }
 }

@@ -15,11 +15,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::curvilinear::{self, Lattice};
+use super::curvilinear::Lattice;
 use super::recording::{Recording, RecordingError};
 use super::time::{BadTimes, Clock, Piece};
-use super::unstructured::{self, Mesh, MeshError};
-use super::{Flow, Levels, Pair, Recorded, Region, Sphere, Thrift, Unreadable, grid};
+use super::unstructured::{Mesh, MeshError};
+use super::{Flow, Levels, Pair, Recorded, Region, Sphere, Thrift, Unreadable, grid, searched};
 use crate::Run;
 use crate::dataset::{Coordinates, Grid, Level, Part};
 
@@ -246,11 +246,11 @@ impl FileLevels {
                 pair.map(Pair::Grid).map_err(|e| Unreadable { level, source: Box::new(e) })
             }
             CellSearch::Mesh(mesh) => {
-                let pair = unstructured::Pair::new(mesh, values, times);
+                let pair = searched::Pair::new(mesh, values, times);
                 pair.map(Pair::Mesh).map_err(|e| Unreadable { level, source: Box::new(e) })
             }
             CellSearch::Lattice(lattice) => {
-                let pair = curvilinear::Pair::new(lattice, values, times);
+                let pair = searched::Pair::new(lattice, values, times);
                 pair.map(Pair::Lattice).map_err(|e| Unreadable { level, source: Box::new(e) })
             }
         }
