@@ -7,7 +7,7 @@
 use glam::Vec3;
 
 use super::curve::Extent;
-use super::path::{Path, Stage, Stored};
+use super::path::{Path, SpaceMap, Stored};
 use super::{Error, Op, Params, Problem, Report, apply_all};
 use crate::Run;
 use crate::mesh::welding::Welding;
@@ -89,7 +89,7 @@ impl Op {
     }
 }
 
-impl Stage {
+impl SpaceMap {
     /// What is known of places, of the vertices.
     fn spread(&mut self, welding: &Welding) {
         match self {
