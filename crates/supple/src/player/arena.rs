@@ -20,8 +20,8 @@ use crate::scene::{ColliderEntry, Contact, Folder, Motion, Repeat, RigidPath, Sc
 #[derive(Debug)]
 pub(super) struct Arena {
     colliders: Vec<Collider>,
-    tracks: Vec<Course>,
-    bodies: Vec<Option<Soft>>,
+    tracks: Vec<ColliderMotion>,
+    bodies: Vec<Option<ContactBody>>,
     /// For each body that a modifier lends, how it behaves in contact.
     lent: Vec<Option<Contact>>,
     /// For each pair of segments, in their order, whether they may meet.
@@ -30,7 +30,7 @@ pub(super) struct Arena {
 
 /// How a collider moves.
 #[derive(Debug)]
-struct Course {
+struct ColliderMotion {
     placement: DAffine3,
     path: Option<(RigidPath, Repeat)>,
     /// Body and joint it rides on.
@@ -39,7 +39,7 @@ struct Course {
 
 /// A body that gives way.
 #[derive(Debug)]
-struct Soft {
+struct ContactBody {
     contact: Contact,
     segments: Segments,
     /// The hull of each segment in the placed rest pose.
@@ -61,9 +61,9 @@ impl Arena {
         let mut tracks = Vec::new();
         for entry in &scene.colliders {
             colliders.push(build(entry, load)?);
-            tracks.push(Course::new(entry, cast, folder)?);
+            tracks.push(ColliderMotion::new(entry, cast, folder)?);
         }
-        let bodies: Vec<Option<Soft>> = cast.iter().map(Soft::new).collect();
+        let bodies: Vec<Option<ContactBody>> = cast.iter().map(ContactBody::new).collect();
         let may_meet = pairs(&bodies);
         let lent = cast.iter().map(|c| c.actor.contact.filter(|_| c.lends())).collect();
         Ok(Self { colliders, tracks, bodies, lent, may_meet })
@@ -116,7 +116,7 @@ impl Arena {
 
     /// Where the colliders are.
     pub(super) fn places(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Isometry> {
-        let place = |track: &Course| {
+        let place = |track: &ColliderMotion| {
             if let Some((body, joint)) = track.rides {
                 let carried = cast[body].carried(&state.bodies[body], secs);
                 let rest = cast[body].rest_matrices();
@@ -281,7 +281,7 @@ fn side(meet: u32, plane: &Meet, segment: usize, normal: Vec3, across: f32) -> S
     }
 }
 
-impl Course {
+impl ColliderMotion {
     fn new(entry: &ColliderEntry, cast: &[Cast], folder: &Folder<'_>) -> Result<Self, PlayerError> {
         // The scale is in the shape.
         let mut standing = entry.placement;
@@ -335,7 +335,7 @@ fn build(entry: &ColliderEntry, load: Load<'_>) -> Result<Collider, PlayerError>
     Ok(Collider::new(&entry.name, &entry.shape, mesh.as_ref(), scale)?)
 }
 
-impl Soft {
+impl ContactBody {
     fn new(cast: &Cast) -> Option<Self> {
         if cast.lends() {
             return None;
@@ -415,15 +415,15 @@ fn hull_of(_points: &[Vec3]) -> Option<Solid> {
 
 /// Which segments may meet: those of bodies that collide with others, and those of one body that do
 /// not overlap at rest.
-fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
-    let all: Vec<(usize, usize, &Soft)> = bodies
+fn pairs(bodies: &[Option<ContactBody>]) -> Vec<Vec<bool>> {
+    let all: Vec<(usize, usize, &ContactBody)> = bodies
         .iter()
         .enumerate()
         .flat_map(|(i, soft)| {
             soft.iter().flat_map(move |s| (0..s.segments.all.len()).map(move |k| (i, k, s)))
         })
         .collect();
-    let may = |a: &(usize, usize, &Soft), b: &(usize, usize, &Soft)| {
+    let may = |a: &(usize, usize, &ContactBody), b: &(usize, usize, &ContactBody)| {
         if a.0 != b.0 {
             return a.2.contact.others && b.2.contact.others;
         }
@@ -432,7 +432,7 @@ fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
     all.iter().map(|a| all.iter().map(|b| may(a, b)).collect()).collect()
 }
 
-fn overlap_at_rest(soft: &Soft, a: usize, b: usize) -> bool {
+fn overlap_at_rest(soft: &ContactBody, a: usize, b: usize) -> bool {
     let inside = |points: usize, hull: usize| {
         let segment = &soft.segments.all[points];
         let Some(hull) = &soft.hulls[hull] else { return true };
