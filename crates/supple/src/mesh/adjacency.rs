@@ -215,7 +215,7 @@ pub fn topology(vertices: usize, triangles: &[[u32; 3]], run: &Run<'_>) -> Topol
     let mut sum = Topology::default();
     parts.iter().for_each(|part| sum += *part);
     let used = vertices - sum.unreferenced_vertices;
-    let sound = around.entries.len() / 3;
+    let sound = around.entries().len() / 3;
     drop(around);
     sum.index_degenerate = triangles.len() - sound;
     sum.components = components(vertices, triangles).count;

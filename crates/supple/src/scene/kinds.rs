@@ -8,7 +8,7 @@ impl Default for Registry {
             .with::<crate::sculpt::modifier::Sculpt>()
             .with::<crate::secondary::modifier::Secondary>()
             .with::<crate::skinning::modifier::Skinning>()
-            .with::<crate::place::Location>()
+            .with::<crate::place::Place>()
             .with::<crate::morph::Morph>()
             .with::<crate::follow::Follow>()
             .with::<crate::blendshape::modifier::Blendshape>()
