@@ -7,7 +7,7 @@ use crate::colormap::Colormap;
 use crate::picture::Image;
 use crate::renderer::{RenderError, Renderer};
 use crate::sheet::side_by_side;
-use crate::view::{Body, Field, View, aspect, legend_room};
+use crate::view::{Body, Scalars, View, aspect, legend_room};
 
 /// Why two shapes cannot be compared.
 #[derive(Debug, thiserror::Error)]
@@ -105,14 +105,14 @@ pub fn before_after(
 /// Bodies in the colours of how far they moved, in the same colours for all, explained once.
 fn colored<'a>(after: &[Body<'a>], moved: &'a [Vec<f32>]) -> Vec<Body<'a>> {
     let most = moved.iter().flatten().copied().filter(|d| d.is_finite()).fold(0.0, f32::max);
-    let field = |(i, values): (usize, &'a Vec<f32>)| Field {
+    let field = |(i, values): (usize, &'a Vec<f32>)| Scalars {
         colormap: Some(Colormap::Heat),
         range: Some([0.0, most]),
         legend: i == 0,
-        ..Field::new("moved by", values)
+        ..Scalars::new("moved by", values)
     };
     let dressed =
-        |(body, field): (&Body<'a>, Field<'a>)| Body { field: Some(field), ..body.clone() };
+        |(body, field): (&Body<'a>, Scalars<'a>)| Body { field: Some(field), ..body.clone() };
     after.iter().zip(moved.iter().enumerate().map(field)).map(dressed).collect()
 }
 

@@ -19,7 +19,7 @@ const BLOCK: usize = 512;
 /// The layout of `Body` in `surface.wgsl`.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct Block {
+struct BodyUniforms {
     color: Vec4,
     surface: Vec4,
     field: Vec4,
@@ -90,7 +90,7 @@ struct Look {
     kind: Kind,
     closed: bool,
     features: Features,
-    block: Block,
+    block: BodyUniforms,
     texture: Option<Arc<Texture>>,
 }
 
@@ -183,7 +183,7 @@ impl DrawList {
         let triangles = 0..geometry.indices.len() as u32;
         self.vertices.extend(geometry.vertices);
         self.indices.extend(geometry.indices);
-        let plain = Block {
+        let plain = BodyUniforms {
             color: Vec4::ONE,
             surface: Vec4::new(1.0, 0.0, 0.0, 1.0),
             extra: Vec4::new(0.0, 0.0, 1.0, 0.0),
@@ -250,14 +250,14 @@ fn kind_of(body: &Body<'_>, paint: &Paint, painted_alpha: bool) -> Kind {
     }
 }
 
-fn block(body: &Body<'_>, paint: &Paint, kind: Kind) -> Block {
+fn block(body: &Body<'_>, paint: &Paint, kind: Kind) -> BodyUniforms {
     let mut color = Vec4::from(paint.color);
     if paint.alpha == Alpha::Opaque {
         color.w = 1.0;
     }
     let cutoff = if let Alpha::Mask(cutoff) = paint.alpha { cutoff } else { 0.0 };
     let opacity = if kind == Kind::Transparent { body.opacity.clamp(0.0, 1.0) } else { 1.0 };
-    let mut block = Block {
+    let mut block = BodyUniforms {
         color,
         surface: Vec4::new(
             paint.roughness.clamp(0.05, 1.0),
@@ -358,7 +358,7 @@ impl Store {
             let block = wgpu::BufferBinding {
                 buffer: &blocks,
                 offset: 0,
-                size: wgpu::BufferSize::new(size_of::<Block>() as u64),
+                size: wgpu::BufferSize::new(size_of::<BodyUniforms>() as u64),
             };
             gpu.group(
                 &self.layout,

@@ -15,7 +15,7 @@ use supple::mesh::normals::vertex_normals;
 use supple::mesh::volume::volume;
 use supple::mesh::{CornerAttribute, Values};
 
-use crate::view::{Body, DEFAULT_CREASE, Shading};
+use crate::view::{Body, DEFAULT_CREASE, NormalSource};
 
 /// A vertex as it is sent to the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -53,10 +53,10 @@ pub(crate) fn key(body: &Body<'_>) -> u64 {
     mesh.corners.iter().for_each(|c| hash.write(bytemuck::cast_slice(&c.triangles)));
     hash.write(bytemuck::cast_slice(&mesh.triangles));
     let shading = match body.shading {
-        Shading::Auto => [0, 0],
-        Shading::Flat => [1, 0],
-        Shading::Smooth => [2, 0],
-        Shading::Crease(angle) => [3, angle.to_bits()],
+        NormalSource::Auto => [0, 0],
+        NormalSource::Flat => [1, 0],
+        NormalSource::Smooth => [2, 0],
+        NormalSource::Crease(angle) => [3, angle.to_bits()],
     };
     let switches = [body.wireframe.is_some(), body.paint.smoke, body.positions.is_some()];
     (shading, switches).hash(&mut hash);
@@ -283,10 +283,12 @@ enum Normals {
 impl Normals {
     fn of(body: &Body<'_>) -> Self {
         match body.shading {
-            Shading::Flat => Self::Flat,
-            Shading::Smooth => Self::smooth(body),
-            Shading::Crease(angle) => creased(body, angle),
-            Shading::Auto => Self::given(body).unwrap_or_else(|| creased(body, DEFAULT_CREASE)),
+            NormalSource::Flat => Self::Flat,
+            NormalSource::Smooth => Self::smooth(body),
+            NormalSource::Crease(angle) => creased(body, angle),
+            NormalSource::Auto => {
+                Self::given(body).unwrap_or_else(|| creased(body, DEFAULT_CREASE))
+            }
         }
     }
 
@@ -506,9 +508,9 @@ mod tests {
             let n = Vec3::from(v.normal).abs();
             assert!(n.max_element() > 0.9999, "normal {n} is not along an axis");
         }
-        let smooth = Geometry::new(&Body { shading: Shading::Smooth, ..Body::new(&mesh) });
+        let smooth = Geometry::new(&Body { shading: NormalSource::Smooth, ..Body::new(&mesh) });
         assert_eq!(smooth.vertices.len(), 8);
-        let flat = Geometry::new(&Body { shading: Shading::Flat, ..Body::new(&mesh) });
+        let flat = Geometry::new(&Body { shading: NormalSource::Flat, ..Body::new(&mesh) });
         assert_eq!(flat.vertices.len(), 36);
     }
 

@@ -3,7 +3,7 @@
 use crate::colormap::Colormap;
 use crate::picture::Image;
 use crate::text::{self, Style};
-use crate::view::{Edge, Field, Label, Place, View};
+use crate::view::{Edge, Label, LabelPlace, Scalars, View};
 
 /// Writes the legends and labels of a view.
 pub(crate) fn annotate(image: &mut Image, view: &View<'_>) {
@@ -18,13 +18,13 @@ pub(crate) fn annotate(image: &mut Image, view: &View<'_>) {
             Style { size_px: label.size_px.unwrap_or(style.size_px).clamp(4.0, 400.0), ..style };
         let size = text::size(&label.text, style.size_px);
         let place = match label.place {
-            Place::Edge(edge) => {
+            LabelPlace::Edge(edge) => {
                 let taken = &mut used[edge as usize];
                 let place = at_edge(image, edge, size, *taken);
                 *taken += size[1];
                 Some(place)
             }
-            Place::At(point) => beside(view, point, style.size_px),
+            LabelPlace::At(point) => beside(view, point, style.size_px),
         };
         if let Some(place) = place {
             text::draw(image, &label.text, place, &style);
@@ -33,10 +33,10 @@ pub(crate) fn annotate(image: &mut Image, view: &View<'_>) {
 }
 
 /// The fields that have a legend, each name and range once.
-fn shown_fields<'v>(view: &'v View<'_>) -> Vec<&'v Field<'v>> {
-    let mut shown: Vec<&Field<'_>> = Vec::new();
+fn shown_fields<'v>(view: &'v View<'_>) -> Vec<&'v Scalars<'v>> {
+    let mut shown: Vec<&Scalars<'_>> = Vec::new();
     for field in view.bodies.iter().filter_map(|b| b.field.as_ref()).filter(|f| f.legend) {
-        let same = |other: &&Field<'_>| {
+        let same = |other: &&Scalars<'_>| {
             other.name == field.name && other.shown_range() == field.shown_range()
         };
         if !shown.iter().any(same) {
@@ -67,7 +67,7 @@ fn beside(view: &View<'_>, point: glam::Vec3, size_px: f32) -> Option<[f32; 2]> 
 }
 
 /// A bar of colours with numbers at the right of the picture; further ones to the left of it.
-fn draw_legend(image: &mut Image, field: &Field<'_>, index: usize, style: &Style) {
+fn draw_legend(image: &mut Image, field: &Scalars<'_>, index: usize, style: &Style) {
     let (w, h) = (image.width as f32, image.height as f32);
     let small = Style { size_px: 0.85 * style.size_px, ..*style };
     let [lo, hi] = field.shown_range();

@@ -3,11 +3,11 @@
 //! ```
 //! use supple::TriMesh;
 //! use supple_gpu::camera::Framing;
-//! use supple_gpu::view::{Body, Field, View};
+//! use supple_gpu::view::{Body, Scalars, View};
 //!
 //! let mesh = TriMesh::default();
 //! let heights: Vec<f32> = mesh.positions.iter().map(|p| p.y).collect();
-//! let body = Body { field: Some(Field::new("height", &heights)), ..Body::new(&mesh) };
+//! let body = Body { field: Some(Scalars::new("height", &heights)), ..Body::new(&mesh) };
 //! let view = View::of(vec![body], [1280, 720]);
 //! assert!(view.camera.eye.is_finite());
 //! ```
@@ -163,13 +163,13 @@ pub struct Body<'a> {
     /// From the mesh's space to the scene's.
     pub transform: Mat4,
     /// Where normals come from.
-    pub shading: Shading,
+    pub shading: NormalSource,
     /// What the groups' materials index; a missing one is `paint`.
     pub paints: Vec<Paint>,
     /// How triangles without a material look.
     pub paint: Paint,
     /// Colours by a number a vertex, in place of the paint's colour.
-    pub field: Option<Field<'a>>,
+    pub field: Option<Scalars<'a>>,
     /// Draws the edges of the triangles.
     pub wireframe: Option<Wireframe>,
     /// 1 for what its paint says, less to see through it.
@@ -185,7 +185,7 @@ impl<'a> Body<'a> {
             positions: None,
             normals: None,
             transform: Mat4::IDENTITY,
-            shading: Shading::default(),
+            shading: NormalSource::default(),
             paints: Vec::new(),
             paint: Paint::default(),
             field: None,
@@ -209,7 +209,7 @@ impl<'a> Body<'a> {
 
 /// Where normals come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Shading {
+pub enum NormalSource {
     /// The normals given with the frame, else those of the file if the positions are the file's,
     /// else smooth with creases at edges sharper than [`DEFAULT_CREASE`].
     #[default]
@@ -294,7 +294,7 @@ impl Paint {
 
 /// A number a vertex, shown as colour.
 #[derive(Clone, Debug)]
-pub struct Field<'a> {
+pub struct Scalars<'a> {
     /// What the legend calls it.
     pub name: String,
     /// One number a vertex; what is not finite is drawn grey.
@@ -324,7 +324,7 @@ pub struct Contour {
     pub width_px: f32,
 }
 
-impl<'a> Field<'a> {
+impl<'a> Scalars<'a> {
     /// A field over its own range, with a legend.
     #[must_use]
     pub fn new(name: impl Into<String>, values: &'a [f32]) -> Self {
@@ -400,14 +400,14 @@ pub struct Label {
     /// What it says; may have several lines.
     pub text: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: LabelPlace,
     /// Height of the letters, in pixels; `None` takes a size that suits the picture.
     pub size_px: Option<f32>,
 }
 
 /// Where a label stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum LabelPlace {
     /// In a corner or in the middle of an edge of the picture.
     Edge(Edge),
     /// Beside a point of the scene.
@@ -435,12 +435,12 @@ impl Label {
     /// Words at an edge of the picture.
     #[must_use]
     pub fn edge(edge: Edge, text: impl Into<String>) -> Self {
-        Self { text: text.into(), place: Place::Edge(edge), size_px: None }
+        Self { text: text.into(), place: LabelPlace::Edge(edge), size_px: None }
     }
 
     /// Words beside a point of the scene.
     #[must_use]
     pub fn at(point: Vec3, text: impl Into<String>) -> Self {
-        Self { text: text.into(), place: Place::At(point), size_px: None }
+        Self { text: text.into(), place: LabelPlace::At(point), size_px: None }
     }
 }

@@ -16,7 +16,7 @@ use supple_gpu::colormap::Colormap;
 use supple_gpu::compare::{Comparison, before_after};
 use supple_gpu::overlay::Overlay;
 use supple_gpu::texture::Texture;
-use supple_gpu::view::{Backdrop, Body, Field, Paint, Shading, View, Wireframe};
+use supple_gpu::view::{Backdrop, Body, NormalSource, Paint, Scalars, View, Wireframe};
 use supple_gpu::{Image, Quality, RenderError, Renderer};
 
 use studio::{renderer, sphere, square, take};
@@ -133,7 +133,7 @@ fn backs_are_lit_like_fronts() {
         Body::new(&back),
         Body::new(&outward),
         Body::new(&inward),
-        Body { shading: Shading::Flat, ..Body::new(&back) },
+        Body { shading: NormalSource::Flat, ..Body::new(&back) },
         Body { transform: mirrored, ..Body::new(&front) },
         Body { transform: mirrored, ..Body::new(&inward) },
     ];
@@ -329,7 +329,7 @@ fn the_floor_takes_shadows() {
 fn a_field_has_its_colours_and_a_legend() {
     let mesh = square(Vec3::ZERO);
     let values: Vec<f32> = mesh.positions.iter().map(|p| p.x).collect();
-    let field = Field { colormap: Some(Colormap::Diverging), ..Field::new("x", &values) };
+    let field = Scalars { colormap: Some(Colormap::Diverging), ..Scalars::new("x", &values) };
     let body = Body { field: Some(field), ..Body::new(&mesh) };
     let image = take(&View { bodies: vec![body], ..View::through(level(2.4), [320, 200]) });
     let (left, right) = (image.pixel(90, 100), image.pixel(230, 100));

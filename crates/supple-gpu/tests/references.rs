@@ -23,7 +23,7 @@ use supple_gpu::colormap::Colormap;
 use supple_gpu::encode::png;
 use supple_gpu::splat;
 use supple_gpu::texture::Texture;
-use supple_gpu::view::{Backdrop, Body, Contour, Field, Paint, View, Wireframe};
+use supple_gpu::view::{Backdrop, Body, Contour, Paint, Scalars, View, Wireframe};
 
 use studio::{sphere, square, take};
 
@@ -141,14 +141,14 @@ fn a_heat_map_with_its_legend() {
     let mesh = sphere(Vec3::ZERO, 1.0, 24);
     let values: Vec<f32> = mesh.positions.iter().map(|p| p.x + 0.5 * p.y).collect();
     let lines = vec![Contour { value: 0.0, color: [0.0; 3], width_px: 1.5 }];
-    let field = Field { contours: lines, ..Field::new("height", &values) };
+    let field = Scalars { contours: lines, ..Scalars::new("height", &values) };
     let body = |field| Body { field: Some(field), ..Body::new(&mesh) };
     let camera = View::of(vec![body(field.clone())], SIZE).camera;
     let with = |field| View { bodies: vec![body(field)], ..View::through(camera, SIZE) };
     let faults = [
-        ("other colours", with(Field { colormap: Some(Colormap::Heat), ..field.clone() })),
-        ("another range", with(Field { range: Some([-2.0, 2.0]), ..field.clone() })),
-        ("no legend", with(Field { legend: false, ..field.clone() })),
+        ("other colours", with(Scalars { colormap: Some(Colormap::Heat), ..field.clone() })),
+        ("another range", with(Scalars { range: Some([-2.0, 2.0]), ..field.clone() })),
+        ("no legend", with(Scalars { legend: false, ..field.clone() })),
     ];
     compare("heat", &with(field), &faults);
 }

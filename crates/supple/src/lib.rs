@@ -13,7 +13,7 @@
 //! | [`procdef`] | bodies moved by painted contraction | [`procdef::Body`], [`procdef::Design`] |
 //! | [`smoke`] | streak surfaces in recorded flow | [`smoke::Streak`] |
 //!
-//! [`place`], [`follow`] and [`morph`] are small ones.
+//! [`place`], [`follow`], [`morph`] and [`rigid`] are small ones.
 //!
 //! Each of the six has a program in the folder `examples`: `cargo run --release -p supple --example sculpt`.
 //!
@@ -29,10 +29,13 @@
 //! | [`field`], [`pathline`] | divergence-free fields, and points carried through them |
 //! | [`spring`], [`sparse`] | damped springs and networks of them; sparse symmetric systems |
 //! | [`rig`] | skeletons, keyframes, skins; [`rig::Body`]: any asset as one skinned mesh |
-//! | [`contact`] | colliders, obstacles, rigid bodies, and what happens where bodies touch |
+//! | [`contact`] | colliders, obstacles, and what happens where bodies touch |
 //! | [`dataset`], [`flow`] | recordings as their files have them, and velocity over space and time |
 //! | [`zoo`] | procedural models, rigs, solids and flows: the same bits everywhere |
 //! | [`run`] | threads, cancellation, progress: how a call runs, never what it computes |
+//!
+//! **Equations.** Numbers such as (2.5) in the text of a module are the thesis' (W. von Funck, 2008), where its printed form is
+//! implemented or replaced; the papers' own stand with the paper. A search for one finds its line.
 //!
 //! [`hostile`] holds altered files and random scenes against all of it.
 
@@ -55,6 +58,9 @@ pub mod place;
 pub mod player;
 pub mod procdef;
 pub mod rig;
+#[cfg(feature = "rigid")]
+pub mod rigid;
+mod rows;
 pub mod run;
 pub mod scene;
 pub mod sculpt;

@@ -17,9 +17,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mesh::Shape;
 use crate::modifier::read::suggest;
-use crate::modifier::{Halt, Inputs, Modifier, Moment, Report, Stage, Stateless, Tracks, Value};
+use crate::modifier::{Inputs, Modifier, Moment, Stage, Stateless, Tracks, Value};
 use crate::rig::Body;
 
 /// How much of each morph target.
@@ -81,17 +80,6 @@ impl Modifier for Morph {
 
     fn begin(&self, _: &Params, _: &Moment<'_>) -> Stateless {
         Stateless {}
-    }
-
-    fn deform(
-        &self,
-        _: &Params,
-        _: &Moment<'_>,
-        _: &Stateless,
-        _: &mut Shape,
-        _: &mut Report,
-    ) -> Result<(), Halt> {
-        Ok(())
     }
 }
 

@@ -203,12 +203,9 @@ impl Matrix {
     /// Which unknowns stand in one equation.
     #[must_use]
     pub fn graph(&self) -> Graph {
-        Graph::new(self.size, || {
-            let column = |c: usize| {
-                self.rows[self.column(c)].iter().skip(1).map(move |&row| [row, c as u32])
-            };
-            (0..self.size).flat_map(column)
-        })
+        let column =
+            |c: usize| self.rows[self.column(c)].iter().skip(1).map(move |&row| [row, c as u32]);
+        Graph::new(self.size, (0..self.size).flat_map(column))
     }
 
     /// A number of the diagonal.

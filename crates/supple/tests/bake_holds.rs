@@ -13,7 +13,7 @@ use supple::mesh::attribute::{NORMAL, UV};
 use supple::mesh::{CornerAttribute, SkinWeights, Values};
 use supple::player::Player;
 use supple::rig::{Interpolation, Node, Track, Transform};
-use supple::scene::{Folder, Format, Scene, Source};
+use supple::scene::{Folder, Scene, Source, TakeFormat};
 use supple::{Asset, Run};
 
 /// A skinned bar with a clip, a morph target, paint and split normals.
@@ -336,7 +336,7 @@ fn a_shorter_take_tells_of_the_frames_of_a_longer_one() {
     let bake_frames = |frames| {
         let options = Options {
             frames: Some(frames),
-            formats: Some(vec![Format::Ply]),
+            formats: Some(vec![TakeFormat::Ply]),
             keep_cache: false,
             check: false,
         };
@@ -364,7 +364,7 @@ fn two_bodies_with_one_long_name_have_two_files() {
     scene.assets[0].name = format!("{long} left");
     scene.assets[1].name = format!("{long} right");
     let folder = tempfile::tempdir().unwrap();
-    let formats = vec![Format::Pc2, Format::Ply];
+    let formats = vec![TakeFormat::Pc2, TakeFormat::Ply];
     let options = Options { formats: Some(formats), ..Options::default() };
     let mut player = player(&scene).unwrap();
     let baked = bake(&mut player, folder.path(), &options, &WRITERS, &Run::default()).unwrap();
@@ -410,8 +410,14 @@ fn bakes_into_one_folder_are_done_or_busy() {
 
 #[test]
 fn what_a_bake_writes_is_about_what_it_said() {
-    let formats =
-        vec![Format::Glb, Format::Usda, Format::Pc2, Format::Mdd, Format::Ply, Format::Obj];
+    let formats = vec![
+        TakeFormat::Glb,
+        TakeFormat::Usda,
+        TakeFormat::Pc2,
+        TakeFormat::Mdd,
+        TakeFormat::Ply,
+        TakeFormat::Obj,
+    ];
     for format in formats {
         let folder = tempfile::tempdir().unwrap();
         let options =

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use stage::{SCENE, player, scene};
 use supple::Run;
 use supple::bake::{Options, WRITERS, bake};
-use supple::scene::Format;
+use supple::scene::TakeFormat;
 
 /// Names the folder the child bakes to.
 const CHILD: &str = "SUPPLE_TEST_BAKE_CHILD";
 
 fn bake_to(folder: &Path, run: &Run<'_>) {
     let mut player = player(&scene(SCENE)).expect("a sound scene");
-    let formats = Some(vec![Format::Glb, Format::Ply]);
+    let formats = Some(vec![TakeFormat::Glb, TakeFormat::Ply]);
     let options = Options { frames: Some(0..12), formats, keep_cache: false, check: false };
     bake(&mut player, folder, &options, &WRITERS, run).expect("a bake");
 }

@@ -12,7 +12,7 @@ use glam::Vec3;
 use stage::{SCENE, player, scene};
 use supple::bake::{BakeError, Baked, Options, Writer, bake, simulate};
 use supple::io::Take;
-use supple::scene::Format;
+use supple::scene::TakeFormat;
 use supple::{Run, TriMesh};
 
 fn dump(take: &mut Take<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
@@ -33,16 +33,16 @@ fn dump_mesh(mesh: &TriMesh, out: &mut BufWriter<File>) -> io::Result<()> {
     out.write_all(bytemuck::cast_slice(&mesh.positions))
 }
 
-const WRITERS: [(Format, Writer); 3] = [
-    (Format::Glb, Writer::Together(dump_all)),
-    (Format::Pc2, Writer::Each(dump)),
-    (Format::Ply, Writer::Sequence(dump_mesh)),
+const WRITERS: [(TakeFormat, Writer); 3] = [
+    (TakeFormat::Glb, Writer::Together(dump_all)),
+    (TakeFormat::Pc2, Writer::Each(dump)),
+    (TakeFormat::Ply, Writer::Sequence(dump_mesh)),
 ];
 
 fn options() -> Options {
     Options {
         frames: Some(2..10),
-        formats: Some(vec![Format::Glb, Format::Pc2, Format::Ply]),
+        formats: Some(vec![TakeFormat::Glb, TakeFormat::Pc2, TakeFormat::Ply]),
         keep_cache: false,
         check: false,
     }
@@ -231,7 +231,7 @@ fn what_cannot_be_baked_is_refused() {
     assert!(beyond.contains("20..99") && beyond.contains("25 frames"), "{beyond}");
     let empty = with(Options { frames: Some(5..5), ..options() }, &mut player);
     assert!(empty.contains("5..5"), "{empty}");
-    let format = with(Options { formats: Some(vec![Format::Mdd]), ..options() }, &mut player);
+    let format = with(Options { formats: Some(vec![TakeFormat::Mdd]), ..options() }, &mut player);
     assert!(format.contains("Mdd"), "{format}");
     let mut nothing = stage::player(&scene("supple = 1")).unwrap();
     assert!(with(options(), &mut nothing).contains("no assets"), "an empty scene");
@@ -256,14 +256,14 @@ fn outputs_stay_in_the_scenes_folder() {
 fn a_writer_that_fails_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut player = player(&scene(SCENE)).unwrap();
-    let fail: [(Format, Writer); 1] = [(
-        Format::Glb,
+    let fail: [(TakeFormat, Writer); 1] = [(
+        TakeFormat::Glb,
         Writer::Together(|_, out| {
             out.write_all(b"half")?;
             Err(io::Error::other("disk full"))
         }),
     )];
-    let options = Options { formats: Some(vec![Format::Glb]), ..options() };
+    let options = Options { formats: Some(vec![TakeFormat::Glb]), ..options() };
     let error = bake(&mut player, folder.path(), &options, &fail, &Run::default()).unwrap_err();
     assert!(error.to_string().contains("stage.glb: disk full"), "{error}");
     assert!(contents(folder.path()).is_empty(), "nothing half-written");

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use glam::{DMat4, Mat4, Vec3};
+use glam::Vec3;
 use supple::Run;
-use supple::contact::rigid::{Ragdoll, SUBSTEPS};
 use supple::mesh::intersect::self_intersections;
+use supple::modifier::{SUBSTEPS, Substeps as _};
 use supple::player::{Frame, Player};
-use supple::scene::{Folder, Motion, Scene};
+use supple::rigid::{BoneState, Jointed, Ragdoll, RigidState};
+use supple::scene::{Folder, Scene};
 
 fn player(text: &str) -> Player {
     let folder = Folder::new(Path::new("."));
@@ -87,22 +88,18 @@ fn bent_joints_return_to_the_rest_pose() {
 }
 
 /// The bones of the first body, to be asked for their energy.
-fn bones(player: &Player) -> Ragdoll {
-    let (cast, scene) = (&player.cast()[0], player.scene());
-    let placement = scene.assets[0].placement.affine();
-    let placed = |m: &Mat4| (DMat4::from(placement) * m.as_dmat4()).as_mat4();
-    let rest: Vec<Mat4> = cast.body.matrices(cast.body.rest_pose()).iter().map(placed).collect();
-    let Motion::Ragdoll(motion) = &scene.assets[0].motion else { panic!("not a ragdoll") };
-    Ragdoll::new(&cast.body, &rest, false, &motion.params).expect("it has mass")
+fn bones(player: &Player) -> &Ragdoll {
+    player.cast()[0].modifier::<Jointed>(0).expect("a ragdoll").0.ragdoll()
 }
 
 /// Two swings a second by default, whatever the shape of the bone.
 #[test]
 fn a_leg_swings_at_the_frequency_of_its_joint() {
-    let ragdoll = bones(&player(&FLOATING.replace("drag = 0", "drag = 0, joint_damping = 0")));
+    let player = player(&FLOATING.replace("drag = 0", "drag = 0, joint_damping = 0"));
+    let ragdoll = bones(&player);
     let mut state = ragdoll.begin();
     state.bones[3].spin = Vec3::X;
-    let swing = |bones: &[supple::contact::rigid::BoneState]| {
+    let swing = |bones: &[BoneState]| {
         let [trunk, leg] = [0, 3].map(|b: usize| bones[b].place.rotation);
         (trunk.inverse() * leg).to_scaled_axis().x
     };
@@ -110,7 +107,7 @@ fn a_leg_swings_at_the_frequency_of_its_joint() {
     while ticks < 120 && (ticks == 0 || swing(&state.bones) > 0.0) {
         let mut stepper = ragdoll.begin_tick(&state, 1.0 / 120.0);
         for _ in 0..SUBSTEPS {
-            stepper.substep(&mut state, &[], None);
+            stepper.substep(0.0, &[], &mut state).expect("finite");
         }
         ticks += 1;
     }
@@ -120,8 +117,11 @@ fn a_leg_swings_at_the_frequency_of_its_joint() {
 /// It begins with nothing stored in joints and contacts, so what moves and what is high can never have
 /// more than at the start.
 fn energy_never_grows(player: &mut Player, secs: f64, what: &str) {
-    let (run, ragdoll) = (Run::default(), bones(player));
-    let energy = |player: &Player| ragdoll.energy(&player.snapshot().bodies[0].bones);
+    let run = Run::default();
+    let energy = |player: &Player| {
+        let slot = &player.snapshot().bodies[0].slots[0];
+        bones(player).energy(slot.memory.get::<RigidState>().expect("that of bones"))
+    };
     player.at(0.0, &run).expect("nobody cancels");
     let (start, mut most) = (energy(player), f64::MIN);
     for tick in 1..=(secs * 24.0) as u32 {

@@ -11,7 +11,7 @@ use supple::modifier::{
     Stateless, Value,
 };
 use supple::player::{FrameError, Player, State};
-use supple::scene::{Folder, Format, Scene};
+use supple::scene::{Folder, Scene, TakeFormat};
 use supple::{Asset, Run, TriMesh, bake};
 
 /// `wobble`: a body goes up and down.
@@ -379,7 +379,7 @@ fn a_generator_grows_from_nothing_and_others_follow_it() {
 fn a_generator_is_baked_to_files() {
     let run = Run::default();
     let folder = tempfile::tempdir().unwrap();
-    let formats = Format::ALL.map(|f| f.1).to_vec();
+    let formats = TakeFormat::ALL.map(|f| f.1).to_vec();
     let options = bake::Options {
         formats: Some(formats.clone()),
         keep_cache: true,
@@ -505,7 +505,7 @@ fn a_bake_goes_on_from_a_frame_without_a_state() {
     let run = Run::default();
     let bake_to = |folder: &std::path::Path| {
         let options = bake::Options {
-            formats: Some(vec![Format::Pc2]),
+            formats: Some(vec![TakeFormat::Pc2]),
             keep_cache: true,
             ..bake::Options::default()
         };

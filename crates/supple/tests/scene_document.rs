@@ -5,7 +5,7 @@ use std::fs;
 use supple::io::uri::Policy;
 use supple::rig::{Channel, Clip, Interpolation, Node, Skin, Skinning, Track as Keys};
 use supple::scene::{
-    ClipChoice, Ease, Folder, Format, Motion, Problem, Repeat, Scene, SceneError, Source, Value,
+    ClipChoice, Ease, Folder, Motion, Problem, Repeat, Scene, SceneError, Source, TakeFormat, Value,
 };
 use supple::{Asset, Run, TriMesh, place, scene};
 
@@ -106,7 +106,7 @@ fn everything_in_the_document_is_read() {
     assert_eq!(path.keys[2].rotation, [0.0, 0.0, 0.0, 1.0], "made unit");
     assert_eq!(scene.tracks["lift"].interpolation, Ease::Smooth);
     assert_eq!(scene.tracks["lift"].keys[2], [2.0, 0.25]);
-    assert_eq!(scene.output.formats, [Format::Glb, Format::Pc2]);
+    assert_eq!(scene.output.formats, [TakeFormat::Glb, TakeFormat::Pc2]);
 }
 
 #[test]

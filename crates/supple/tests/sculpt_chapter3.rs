@@ -6,7 +6,7 @@ use glam::Vec3;
 use sculpt_shapes::{Shape, bar, sphere};
 use supple::Run;
 use supple::pathline;
-use supple::sculpt::{self, Boundary, Knob, Op, Outcome, Params, Part, Problem, Stage};
+use supple::sculpt::{self, Boundary, Knob, Op, Outcome, Params, Part, Problem, SpaceMap};
 
 /// A rectangle around a bar of thickness one, at a place along it.
 fn ring(x: f32) -> Vec<Vec3> {
@@ -35,8 +35,8 @@ fn sculpted(shape: &mut Shape, op: Boundary) -> Result<Outcome, Problem> {
 }
 
 fn parts(outcome: &Outcome) -> &[Part] {
-    match &outcome.path.stages[0] {
-        Stage::Boundary(map) => map.parts(),
+    match &outcome.path.maps[0] {
+        SpaceMap::Boundary(map) => map.parts(),
         stage => panic!("{stage:?}"),
     }
 }

@@ -49,6 +49,39 @@ fn a_document_of_version_1_is_one_of_version_2() {
     assert_eq!(kinds, ["skinning", "morph", "follow", "place"], "in the order of effect");
 }
 
+/// Rigid bodies and ragdolls were motions: they are read as what they are now, with a word how to write it.
+#[test]
+fn a_motion_that_is_a_modifier_now_is_read_as_one() {
+    let pull = |secs: u32| {
+        format!(
+            "pull = [{{ time = 1, position = [0, 0, 0] }}, {{ time = {secs}, position = [0, 1, 0] }}]\n"
+        )
+    };
+    let rest = "[[asset.LIST]]\nkind = \"skinning\"\nmethod = \"closed-form\"\n";
+    let body =
+        |kind: &str, secs: u32| format!("kind = \"{kind}\"\nspin = [0, 90, 0]\n{}", pull(secs));
+    for (version, list) in [(1, "modifier"), (2, "pose")] {
+        let rest = rest.replace("LIST", list);
+        for kind in ["rigid", "ragdoll"] {
+            let old = |secs: u32| {
+                let motion = body(kind, secs);
+                format!(
+                    "supple = {version}\n[[asset]]\nzoo = \"arm\"\n[asset.motion]\n{motion}{rest}"
+                )
+            };
+            let new = old(2).replace(&format!("supple = {version}"), "supple = 2");
+            let new = new.replace("[asset.motion]", "[[asset.pose]]").replace("modifier", "pose");
+            let upgraded = scene(&old(2));
+            assert_eq!(upgraded, scene(&new));
+            assert_eq!(scene(&upgraded.to_toml()), upgraded);
+            let problem = Scene::parse(&old(1), None).unwrap_err();
+            assert_eq!(problem.line, 7, "the keys of its path are not in order: {problem}");
+            let problem = Scene::parse(&format!("{}clpi = 1\n", old(2)), None).unwrap_err();
+            assert_eq!(problem.line, 11, "and what follows is where it stands: {problem}");
+        }
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said_where_it_stands_in_either_version() {
     let hand = "[[asset.LIST.set]]\nname = \"a\"\nanchor = [0, 0, 0]\nradius = 1\n[asset.LIST.hand.b]\noffset = [0, 0, 0]\n";
@@ -73,14 +106,18 @@ fn a_file_of_version_1_is_read_with_a_word_how_to_write_it() {
     let folder = std::env::temp_dir().join(format!("supple-stages-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("old.toml");
-    let said = |version: u32| {
-        std::fs::write(&path, format!("supple = {version}\n[[asset]]\nzoo = \"arm\"\n")).unwrap();
+    let said = |version: u32, motion: &str| {
+        let text = format!("supple = {version}\n[[asset]]\nzoo = \"arm\"\n{motion}");
+        std::fs::write(&path, text).unwrap();
         let mut notes = Vec::new();
         Scene::load_noting(&path, Default::default(), &mut notes).unwrap();
         notes
     };
-    assert!(said(1)[0].contains("[[asset.world]]"), "{:?}", said(1));
-    assert!(said(2).is_empty());
+    assert!(said(1, "")[0].contains("[[asset.world]]"), "{:?}", said(1, ""));
+    assert!(said(2, "").is_empty());
+    let ragdoll = "motion = { kind = \"ragdoll\" }\n";
+    assert!(said(2, ragdoll)[0].contains("[[asset.pose]]"), "{:?}", said(2, ragdoll));
+    assert_eq!(said(1, ragdoll).len(), 2);
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

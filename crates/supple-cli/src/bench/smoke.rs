@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use supple::flow::Flow;
 use supple::flow::advect::{Tracer, tracer};
@@ -41,6 +42,7 @@ const STEP: [f64; 2] = [0.2, 0.21];
 pub(super) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     table(bench)?;
     frames(bench)?;
+    seek(bench)?;
     scattered(bench)?;
     super::smoke_mesh::run(bench)?;
     picture(bench)?;
@@ -152,6 +154,46 @@ fn frames(bench: &Bench<'_>) -> anyhow::Result<()> {
         print(bench, row, value, [paper, Some(target)], "step, opacity and mesh, by the player")?;
     }
     Ok(())
+}
+
+/// How often a second is sought back.
+const SEEKS: usize = 9;
+
+/// A seek back by a second with 100,000 particles: its time a tick that it replays, over that of ticks forward.
+fn seek(bench: &Bench<'_>) -> anyhow::Result<()> {
+    const ROW: &str = "seek-100k";
+    if !bench.wants(ROW) {
+        return Ok(());
+    }
+    let (mut player, run) = (player(500, 200, bench)?, bench.shell.quiet_run());
+    // The surface is complete after 200/24 s.
+    let end = 10.0;
+    player.simulate(end, &run)?;
+    let mut taken = |secs: f64| -> anyhow::Result<(u64, f64)> {
+        let start = Instant::now();
+        let ticks = player.simulate(secs, &run)?.max(1);
+        Ok((ticks, start.elapsed().as_secs_f64() * 1e3 / ticks as f64))
+    };
+    let (mut ratios, mut replayed, mut back_ms) = (Vec::with_capacity(SEEKS), 0, 0.0);
+    for _ in 0..SEEKS {
+        let (ticks, back) = taken(end - 1.05)?;
+        ratios.push(back / taken(end)?.1);
+        (replayed, back_ms) = (ticks, back * ticks as f64);
+    }
+    ratios.sort_by(f64::total_cmp);
+    bench.print(&Row {
+        bench: "smoke",
+        row: ROW,
+        value: ratios[SEEKS / 2],
+        unit: "1",
+        better: "lower",
+        paper: None,
+        target: Some(1.1),
+        threads: run.thread_count(),
+        note: format!(
+            "a tick replayed over one forward; {replayed} ticks, {back_ms:.1} ms at last"
+        ),
+    })
 }
 
 /// A scene of one sheet in the gyre.

@@ -6,8 +6,9 @@ use glam::DVec3;
 use supple::Run;
 use supple::dataset::{CellType, Cells, Grid};
 use supple::flow::analytic::Analytic;
+use supple::flow::searched;
 use supple::flow::time::Clock;
-use supple::flow::unstructured::{self, Mesh};
+use supple::flow::unstructured::Mesh;
 use supple::flow::{Flow, Levels, Pair, Recorded, Unreadable};
 
 use super::Bench;
@@ -26,7 +27,7 @@ struct MeshLevels {
 
 impl Levels for MeshLevels {
     fn pair(&self, [a, b]: [usize; 2], times: [f64; 2], _: &Run<'_>) -> Result<Pair, Unreadable> {
-        let pair = unstructured::Pair::new(&self.mesh, [&self.levels[a], &self.levels[b]], times);
+        let pair = searched::Pair::new(&self.mesh, [&self.levels[a], &self.levels[b]], times);
         pair.map(Pair::Mesh).map_err(|error| Unreadable { level: a, source: Box::new(error) })
     }
 

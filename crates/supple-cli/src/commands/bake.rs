@@ -8,7 +8,7 @@ use anyhow::bail;
 use serde::Serialize;
 use supple::bake::{self, Baked, Estimate, Summary};
 use supple::player::Player;
-use supple::scene::{Folder, Format, Scene};
+use supple::scene::{Folder, Scene, TakeFormat};
 
 use crate::shell::Shell;
 
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     frames: Option<Range<u32>>,
     /// Formats to write: glb, usda, pc2, mdd, ply, obj; those of the scene if not given
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = format)]
-    format: Option<Vec<Format>>,
+    format: Option<Vec<TakeFormat>>,
     /// Only simulate, and store the state of every 24th frame in the folder: then parts of the scene (--frames) start
     /// from the nearest, here or from a copy of the folder elsewhere, and have the bits of one bake
     #[arg(long, conflicts_with_all = ["frames", "format", "check"])]
@@ -234,9 +234,9 @@ pub(crate) fn frame_range(text: &str) -> Result<Range<u32>, String> {
     Ok(range)
 }
 
-fn format(text: &str) -> Result<Format, String> {
-    let found = Format::ALL.iter().find(|(name, _)| *name == text.trim().to_ascii_lowercase());
-    let known = || Format::ALL.map(|(name, _)| name).join(", ");
+fn format(text: &str) -> Result<TakeFormat, String> {
+    let found = TakeFormat::ALL.iter().find(|(name, _)| *name == text.trim().to_ascii_lowercase());
+    let known = || TakeFormat::ALL.map(|(name, _)| name).join(", ");
     found
         .map(|&(_, format)| format)
         .ok_or_else(|| format!("no format '{text}'; there are {}", known()))

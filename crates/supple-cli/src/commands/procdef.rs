@@ -166,19 +166,19 @@ fn boundary(mesh: &TetMesh) -> Vec<Vec3> {
     nodes.into_iter().map(|v| mesh.positions[v as usize]).collect()
 }
 
-struct Motion {
+struct Take {
     frames: Vec<Vec<Vec3>>,
     /// The moved mesh at rest, where the file has it.
     rest: Option<Vec<Vec3>>,
 }
 
-fn motion(args: &Learn, shell: &Shell) -> anyhow::Result<Motion> {
+fn motion(args: &Learn, shell: &Shell) -> anyhow::Result<Take> {
     match args.sequence.as_slice() {
         [one] if one.extension().is_some_and(|e| e.eq_ignore_ascii_case("pc2")) => {
             let bytes = io::inputs::read(one).with_context(|| one.display().to_string())?;
             io::inputs::remember(one);
             let frames = pc2::read(&bytes).with_context(|| one.display().to_string())?;
-            Ok(Motion { frames, rest: None })
+            Ok(Take { frames, rest: None })
         }
         [one] => clip(args, one, shell),
         files => {
@@ -187,13 +187,13 @@ fn motion(args: &Learn, shell: &Shell) -> anyhow::Result<Motion> {
                 Ok(super::rest_mesh(file, asset, shell)?.positions)
             };
             let frames = files.iter().map(positions).collect::<anyhow::Result<_>>()?;
-            Ok(Motion { frames, rest: None })
+            Ok(Take { frames, rest: None })
         }
     }
 }
 
 /// All frames of a model's clip.
-fn clip(args: &Learn, file: &Path, shell: &Shell) -> anyhow::Result<Motion> {
+fn clip(args: &Learn, file: &Path, shell: &Shell) -> anyhow::Result<Take> {
     let asset = super::read(file, shell)?;
     let chosen = match &args.clip {
         Some(name) => asset.clips.iter().find(|c| c.name == *name),
@@ -237,7 +237,7 @@ fn clip(args: &Learn, file: &Path, shell: &Shell) -> anyhow::Result<Motion> {
     if all.len() > 2 && all.first() == all.last() {
         all.pop();
     }
-    Ok(Motion { frames: all, rest: Some(rest) })
+    Ok(Take { frames: all, rest: Some(rest) })
 }
 
 /// Puts what was learned onto the tets, by the names that scenes look for.

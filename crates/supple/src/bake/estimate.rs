@@ -7,7 +7,7 @@ use super::{BakeError, Options, output_folder, wanted_frames};
 use crate::mesh::TriMesh;
 use crate::mesh::attribute::TANGENT;
 use crate::player::Player;
-use crate::scene::Format;
+use crate::scene::TakeFormat;
 
 /// A binary glTF file counts its bytes in 32 bits.
 const LARGEST_GLB: u64 = u32::MAX as u64;
@@ -18,7 +18,7 @@ pub struct Estimate {
     /// Stored frames, which go away at the end unless they are kept.
     pub cache: u64,
     /// The files of each format.
-    pub files: Vec<(Format, u64)>,
+    pub files: Vec<(TakeFormat, u64)>,
 }
 
 impl Estimate {
@@ -30,8 +30,11 @@ impl Estimate {
 
     /// The format whose file cannot be as long as it would have to be, if there is one.
     #[must_use]
-    pub fn too_long(&self) -> Option<Format> {
-        self.files.iter().find(|(f, bytes)| *f == Format::Glb && *bytes > LARGEST_GLB).map(|f| f.0)
+    pub fn too_long(&self) -> Option<TakeFormat> {
+        self.files
+            .iter()
+            .find(|(f, bytes)| *f == TakeFormat::Glb && *bytes > LARGEST_GLB)
+            .map(|f| f.0)
     }
 }
 
@@ -47,7 +50,7 @@ pub fn estimate(player: &Player, options: &Options) -> Result<Estimate, BakeErro
     let vertices: u64 = meshes.iter().map(|m| m.positions.len() as u64).sum();
     let state = postcard::to_stdvec(&player.snapshot()).map_or(0, |bytes| bytes.len() as u64);
     let formats = options.formats.as_ref().unwrap_or(&player.scene().output.formats);
-    let mut files: Vec<(Format, u64)> = Vec::new();
+    let mut files: Vec<(TakeFormat, u64)> = Vec::new();
     for &format in formats {
         if files.iter().all(|(known, _)| *known != format) {
             let frame: u64 = meshes.iter().map(|mesh| bytes_a_frame(mesh, format)).sum();
@@ -66,23 +69,23 @@ pub fn stored_bytes(player: &Player, folder: &Path) -> u64 {
 }
 
 /// About how many bytes one frame of a body takes.
-fn bytes_a_frame(mesh: &TriMesh, format: Format) -> u64 {
+fn bytes_a_frame(mesh: &TriMesh, format: TakeFormat) -> u64 {
     let (vertices, triangles) = (mesh.positions.len() as u64, mesh.triangles.len() as u64);
     match format {
         // Displacements of positions, normals and tangents; vertices are split where values at corners differ.
-        Format::Glb => {
+        TakeFormat::Glb => {
             let split = mesh.corners.iter().map(|c| c.values.len() as u64).fold(vertices, u64::max);
             let has_tangents = mesh.attributes.get(TANGENT).is_some()
                 || mesh.corners.iter().any(|c| c.name == TANGENT);
             (24 + 12 * u64::from(has_tangents)) * split
         }
         // Three numbers of about eleven letters.
-        Format::Usda => 36 * vertices,
-        Format::Pc2 | Format::Mdd => 12 * vertices,
-        Format::Ply => {
+        TakeFormat::Usda => 36 * vertices,
+        TakeFormat::Pc2 | TakeFormat::Mdd => 12 * vertices,
+        TakeFormat::Ply => {
             let attributes = mesh.attributes.iter().map(|a| 4 * a.values.width() as u64);
             (12 + attributes.sum::<u64>()) * vertices + 13 * triangles
         }
-        Format::Obj => 32 * vertices + 24 * triangles,
+        TakeFormat::Obj => 32 * vertices + 24 * triangles,
     }
 }

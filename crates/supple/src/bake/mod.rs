@@ -20,13 +20,13 @@
 //! use std::io::Write as _;
 //! use supple::{Asset, Run, TriMesh, bake};
 //! use supple::player::Player;
-//! use supple::scene::{Folder, Format, Scene};
+//! use supple::scene::{Folder, Scene, TakeFormat};
 //!
 //! let scene = Scene::parse("supple = 2\n[[asset]]\nzoo = \"dot\"\n[output]\nformats = [\"obj\"]", None)?;
 //! let mut load = |_: &_| Ok(Asset::from_mesh(TriMesh::new(vec![glam::Vec3::X], vec![])));
 //! let run = Run::default();
 //! let mut player = Player::new(&scene, &Folder::new(".".as_ref()), &mut load, &run)?;
-//! let writers = [(Format::Obj, bake::Writer::Sequence(|mesh, out| {
+//! let writers = [(TakeFormat::Obj, bake::Writer::Sequence(|mesh, out| {
 //!     writeln!(out, "v {} 0 0", mesh.positions[0].x)
 //! }))];
 //! let folder = tempfile::tempdir()?;
@@ -53,14 +53,14 @@ use crate::Run;
 use crate::mesh::measure::max_edge_stretch;
 use crate::player::{BodyFrame, Cast, FrameError, Player, Report, Unreadable};
 use crate::run::Cancelled;
-use crate::scene::Format;
+use crate::scene::TakeFormat;
 
 use cache::{Cache, Opened, Stored};
 pub use estimate::{Estimate, estimate, stored_bytes};
 pub use folds::{FoldedFrame, Folds};
 use names::Names;
 pub use output::{WRITERS, Writer};
-pub use summary::{Contact, Flesh, Summary};
+pub use summary::{ContactSummary, Flesh, Summary};
 pub use take::{TakeOf, holds_takes, write_take};
 
 /// What to bake.
@@ -69,7 +69,7 @@ pub struct Options {
     /// Which frames, counted from 0; all of the scene's by default.
     pub frames: Option<Range<u32>>,
     /// Which formats; those of the scene's `[output]` by default.
-    pub formats: Option<Vec<Format>>,
+    pub formats: Option<Vec<TakeFormat>>,
     /// Whether stored frames stay after the files are written: a later bake of other formats or more
     /// frames is then quicker, for the price of the disk space. Default: no.
     pub keep_cache: bool,
@@ -122,7 +122,7 @@ pub enum BakeError {
     #[error("there is no writer for {format:?} files")]
     NoWriter {
         /// Which format.
-        format: Format,
+        format: TakeFormat,
     },
     /// The scene reads a file that the bake would replace.
     #[error("{path} is read by the scene, so it is not replaced: bake into another folder, such as {folder}", path = path.display(), folder = folder.display())]
@@ -163,7 +163,7 @@ pub fn bake(
     player: &mut Player,
     folder: &Path,
     options: &Options,
-    writers: &[(Format, Writer)],
+    writers: &[(TakeFormat, Writer)],
     run: &Run<'_>,
 ) -> Result<Baked, BakeError> {
     let frames = wanted_frames(player, options)?;
@@ -244,10 +244,10 @@ fn wanted_frames(player: &Player, options: &Options) -> Result<Range<u32>, BakeE
 }
 
 fn wanted_writers(
-    formats: &[Format],
-    writers: &[(Format, Writer)],
-) -> Result<Vec<(Format, Writer)>, BakeError> {
-    let mut wanted: Vec<(Format, Writer)> = Vec::new();
+    formats: &[TakeFormat],
+    writers: &[(TakeFormat, Writer)],
+) -> Result<Vec<(TakeFormat, Writer)>, BakeError> {
+    let mut wanted: Vec<(TakeFormat, Writer)> = Vec::new();
     for &format in formats {
         let found = writers.iter().find(|w| w.0 == format);
         let writer = found.ok_or(BakeError::NoWriter { format })?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{BakeError, Writer};
 use crate::io::inputs;
 use crate::player::Player;
-use crate::scene::{Actor, Format, Scene, Source};
+use crate::scene::{Actor, Scene, Source, TakeFormat};
 
 /// Bytes of a name: two of them, a frame number and the ending of a temporary file fit into the 255 that
 /// file systems allow.
@@ -62,7 +62,7 @@ impl Names {
         self.folder.join(format!("{}.{:04}.{ending}", self.bodies[body], self.first + frame))
     }
 
-    fn all(&self, format: Format, writer: &Writer) -> Vec<PathBuf> {
+    fn all(&self, format: TakeFormat, writer: &Writer) -> Vec<PathBuf> {
         let (ending, bodies) = (format.ending(), 0..self.bodies.len());
         let frames = |body| self.frames.clone().map(move |i| self.of_frame(body, i, ending));
         let made = self.generated.iter().flat_map(|&body| frames(body));
@@ -77,7 +77,7 @@ impl Names {
     pub(super) fn check(
         &self,
         player: &Player,
-        writers: &[(Format, Writer)],
+        writers: &[(TakeFormat, Writer)],
     ) -> Result<(), BakeError> {
         let paths = writers.iter().flat_map(|(format, writer)| self.all(*format, writer));
         for path in paths.filter(|path| path.exists()) {
@@ -91,8 +91,8 @@ impl Names {
 
     /// Tells of frames beside those of this bake, as a longer take leaves them: whoever loads the folder
     /// loads them too. They are somebody's files, so they stay.
-    pub(super) fn left_over(&self, writers: &[(Format, Writer)]) -> Option<String> {
-        let is_sequence = |w: &&(Format, Writer)| matches!(w.1, Writer::Sequence(_));
+    pub(super) fn left_over(&self, writers: &[(TakeFormat, Writer)]) -> Option<String> {
+        let is_sequence = |w: &&(TakeFormat, Writer)| matches!(w.1, Writer::Sequence(_));
         let endings: Vec<&str> = writers.iter().filter(is_sequence).map(|w| w.0.ending()).collect();
         let is_other = |file: &String| {
             sequence_parts(file).is_some_and(|(name, number, ending)| {

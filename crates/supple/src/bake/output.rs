@@ -19,7 +19,7 @@ use crate::mesh::surface_frames::SurfaceFrames;
 use crate::mesh::{Group, Topology, TriMesh, Values};
 use crate::player::{Cast, Player};
 use crate::rig::asset::{Alpha, Material, UvOrigin};
-use crate::scene::Format;
+use crate::scene::TakeFormat;
 use crate::{Asset, Run};
 
 /// How a format is written.
@@ -35,18 +35,19 @@ pub enum Writer {
 }
 
 /// How every format is written.
-pub const WRITERS: [(Format, Writer); 6] = [
-    (Format::Glb, Writer::Together(gltf::write_takes)),
-    (Format::Usda, Writer::Each(usd::write_take)),
-    (Format::Pc2, Writer::Each(pc2::write)),
-    (Format::Mdd, Writer::Each(mdd::write)),
-    (Format::Ply, Writer::Sequence(ply::write)),
-    (Format::Obj, Writer::Sequence(obj::write)),
+pub const WRITERS: [(TakeFormat, Writer); 6] = [
+    (TakeFormat::Glb, Writer::Together(gltf::write_takes)),
+    (TakeFormat::Usda, Writer::Each(usd::write_take)),
+    (TakeFormat::Pc2, Writer::Each(pc2::write)),
+    (TakeFormat::Mdd, Writer::Each(mdd::write)),
+    (TakeFormat::Ply, Writer::Sequence(ply::write)),
+    (TakeFormat::Obj, Writer::Sequence(obj::write)),
 ];
 
 /// How one frame is written in formats that hold a take with one connectivity: what a body gets whose connectivity
 /// changes.
-const STILLS: [(Format, Still); 2] = [(Format::Glb, write_still_glb), (Format::Usda, usd::write)];
+const STILLS: [(TakeFormat, Still); 2] =
+    [(TakeFormat::Glb, write_still_glb), (TakeFormat::Usda, usd::write)];
 
 type Still = fn(&TriMesh, &mut BufWriter<File>) -> io::Result<()>;
 
@@ -110,7 +111,7 @@ impl Outputs<'_> {
     /// Writes the files of one format, the `number`th.
     pub(super) fn write(
         &mut self,
-        format: Format,
+        format: TakeFormat,
         writer: &Writer,
         (number, kept): (u64, &[Kept]),
         baked: &mut Baked,

@@ -24,7 +24,7 @@ pub struct Summary {
     /// figures.
     pub flesh: Option<Flesh>,
     /// What was done about contacts, if there were any.
-    pub contact: Option<Contact>,
+    pub contact: Option<ContactSummary>,
     /// Whether it is folded, for what has triangles of its own.
     pub folds: Option<Folds>,
     /// What its modifiers told, each figure once, folded over the frames as it says.
@@ -49,7 +49,7 @@ pub struct Flesh {
 
 /// Contacts over a take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Contact {
+pub struct ContactSummary {
     /// Frames in which something was touched.
     pub frames: u32,
     /// Deepest penetration that was found and undone, in scene units.
@@ -104,7 +104,7 @@ impl Flesh {
     }
 }
 
-impl Contact {
+impl ContactSummary {
     fn add(&mut self, frame: &flesh::Report) {
         self.frames += 1;
         self.deepest = self.deepest.max(frame.deepest);
@@ -148,7 +148,7 @@ impl fmt::Display for Flesh {
     }
 }
 
-impl fmt::Display for Contact {
+impl fmt::Display for ContactSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { frames, deepest, projected, volume_change } = self;
         write!(f, "in contact in {}, ", counted(*frames, "frame", "frames"))?;

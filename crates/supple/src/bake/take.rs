@@ -12,7 +12,7 @@ use glam::Vec3;
 use super::{WRITERS, Writer};
 use crate::Asset;
 use crate::io::{Take, Temporary, save};
-use crate::scene::Format;
+use crate::scene::TakeFormat;
 
 /// A take to be written: the body at rest, and its frames.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub fn holds_takes(path: &Path) -> bool {
 
 fn writer_of(path: &Path) -> Option<Writer> {
     let ending = path.extension()?.to_str()?.to_lowercase();
-    let format = Format::ALL.iter().find(|f| f.0 == ending)?.1;
+    let format = TakeFormat::ALL.iter().find(|f| f.0 == ending)?.1;
     WRITERS.iter().find(|w| w.0 == format).map(|w| w.1)
 }
 

@@ -17,7 +17,7 @@
 use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
 
-use super::body::Body;
+use super::body::SpringBody;
 use super::rigid::Rigid;
 use super::rotations::{rotation, rotation_vector};
 use crate::spring::network::Network;
@@ -70,7 +70,7 @@ impl Placed {
 }
 
 /// Adds anchors to a body: nodes, springs, and their places in every target.
-pub(super) fn add(body: &mut Body, anchors: &[Anchor], diagonal: f64) -> Vec<Placed> {
+pub(super) fn add(body: &mut SpringBody, anchors: &[Anchor], diagonal: f64) -> Vec<Placed> {
     if anchors.is_empty() {
         return Vec::new();
     }

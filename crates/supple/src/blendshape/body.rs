@@ -55,7 +55,7 @@ pub struct Counts {
 
 /// Nodes, springs and shapes.
 #[derive(Clone, Debug)]
-pub(super) struct Body {
+pub(super) struct SpringBody {
     pub(super) network: Network,
     pub(super) base: Vec<DVec3>,
     pub(super) targets: Vec<Vec<DVec3>>,
@@ -73,7 +73,7 @@ struct Springs {
     counts: Counts,
 }
 
-impl Body {
+impl SpringBody {
     pub(super) fn new(shapes: &Shapes<'_>, params: &Params, run: &Run<'_>) -> Result<Self, Error> {
         let all: Vec<&[Vec3]> =
             std::iter::once(shapes.base).chain(shapes.targets.iter().copied()).collect();

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A [`Solver`] is prepared once for a set of shapes. Each solve starts from interpolated rotations ([`rotations`](Mode::Rotations))
-//! or from the [`History`] of the last ones, goes on by Newton's method with conjugate gradients until a step of at
-//! most 1e-4 of the diagonal is proved, and says in a [`Report`] how it went.
+//! or from the [`History`] of the last ones, goes on to where the forces 001 (2) vanish, by Newton's method, 001 (3) and (4), with
+//! conjugate gradients, until a step of at most 1e-4 of the diagonal is proved, and says in a [`Report`] how it went.
 //!
 //! # Where we differ from the paper
 //!

@@ -466,8 +466,8 @@ impl Problem<'_> {
     }
 
     /// The rigid motion of each free piece that comes nearest to a step.
-    fn rigid_motions(&self, x: &[DVec3], step: &[DVec3]) -> Vec<Motion> {
-        let mut motions = vec![Motion::default(); self.free_pieces];
+    fn rigid_motions(&self, x: &[DVec3], step: &[DVec3]) -> Vec<RigidStep> {
+        let mut motions = vec![RigidStep::default(); self.free_pieces];
         let of_piece = || {
             x.iter()
                 .zip(step)
@@ -503,7 +503,7 @@ impl Problem<'_> {
 
 /// A small rigid motion.
 #[derive(Clone, Copy, Debug, Default)]
-struct Motion {
+struct RigidStep {
     about: DVec3,
     moved: DVec3,
     turn: DVec3,

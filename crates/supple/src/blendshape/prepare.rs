@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use super::anchor::{self, Motion, Placed};
-use super::body::{Body, Counts};
+use super::body::{Counts, SpringBody};
 use super::lagged::{Factors, pins};
 use super::rigid::{Rigid, drift};
 use super::rotations::{rotation_vector, rotation_vectors};
@@ -25,7 +25,7 @@ const UNCHANGED: f64 = 1e-9;
 #[derive(Clone, Debug)]
 pub struct Solver {
     pub(super) params: Params,
-    pub(super) body: Body,
+    pub(super) body: SpringBody,
     pub(super) diagonal: f64,
     /// The vertices of the base and of each target, as given.
     pub(super) given: Vec<Vec<Vec3>>,
@@ -81,7 +81,7 @@ impl Solver {
         check(shapes, params)?;
         let mut all = shapes.clone();
         all.targets.extend(shapes.combinations.iter().map(|c| c.positions));
-        let mut body = run.install(|| Body::new(&all, params, run))?;
+        let mut body = run.install(|| SpringBody::new(&all, params, run))?;
         if body.network.ends().is_empty() {
             return Err(Error::NoEdges);
         }
@@ -160,7 +160,7 @@ impl Solver {
 
 impl Target {
     fn new(
-        body: &Body,
+        body: &SpringBody,
         target: usize,
         (free, free_piece, anchors): (&[FreePiece], &[u32], &[Placed]),
         rest: &[f64],
@@ -202,7 +202,7 @@ impl Target {
 }
 
 /// The node of each piece that is nearest to the piece's middle.
-fn roots(body: &Body) -> Vec<u32> {
+fn roots(body: &SpringBody) -> Vec<u32> {
     let (piece, pieces) = body.network.pieces();
     let mut middle = vec![(DVec3::ZERO, 0.0); pieces];
     for (x, &p) in body.base.iter().zip(&piece) {
@@ -286,7 +286,7 @@ fn check(shapes: &Shapes<'_>, params: &Params) -> Result<(), Error> {
 }
 
 /// Nodes that a linear blend places: held ones, and those that no spring holds.
-fn held(body: &Body, shapes: &Shapes<'_>, params: &Params, diagonal: f64) -> Vec<bool> {
+fn held(body: &SpringBody, shapes: &Shapes<'_>, params: &Params, diagonal: f64) -> Vec<bool> {
     let mut is_held: Vec<bool> =
         (0..body.base.len()).map(|i| body.network.around(i).is_empty()).collect();
     match &params.hold {
@@ -306,7 +306,7 @@ fn held(body: &Body, shapes: &Shapes<'_>, params: &Params, diagonal: f64) -> Vec
 }
 
 /// Pieces in which no node is held, and the number of each node's.
-fn free_pieces(body: &Body, is_held: &[bool], params: &Params) -> (Vec<FreePiece>, Vec<u32>) {
+fn free_pieces(body: &SpringBody, is_held: &[bool], params: &Params) -> (Vec<FreePiece>, Vec<u32>) {
     let (piece, pieces) = body.network.pieces();
     let mut is_free = vec![true; pieces];
     piece
@@ -343,7 +343,7 @@ fn free_pieces(body: &Body, is_held: &[bool], params: &Params) -> (Vec<FreePiece
 
 /// The constant matrix: held nodes left out, free pieces pinned at one node.
 pub(super) fn factorise(
-    body: &Body,
+    body: &SpringBody,
     is_held: &[bool],
     free: &[FreePiece],
     run: &Run<'_>,

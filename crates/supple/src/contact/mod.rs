@@ -33,7 +33,6 @@ pub mod distance;
 pub mod flesh;
 mod friction;
 mod obstacle;
-pub mod rigid;
 mod search;
 
 use std::sync::Arc;

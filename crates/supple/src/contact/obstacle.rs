@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 
 use super::{Between, Lent, Touch, Whose};
-use crate::contact::collider::{Place, Solid};
+use crate::contact::collider::{Isometry, Solid};
 use crate::mesh::measure::Bounds;
 
 /// A collider during a tick.
@@ -14,9 +14,9 @@ pub struct Obstacle<'a> {
     /// Its convex parts.
     pub parts: &'a [Solid],
     /// Where it was before the tick.
-    pub before: Place,
+    pub before: Isometry,
     /// Where it is.
-    pub now: Place,
+    pub now: Isometry,
 }
 
 /// Puts particles below the ground onto it and holds them by friction.

@@ -1,7 +1,7 @@
-//! The blend between what moves fully and what stays: `β(u) = 1 − b(u)`, `b(u) = 4u³ − 3u⁴`.
+//! The blend between what moves fully and what stays: `β(u) = 1 − b(u)`, `b(u) = 4u³ − 3u⁴` (2.5).
 //!
-//! `b` has two vanishing derivatives at `u = 0` and one at `u = 1`, which is what makes
-//! `v = ∇(βe) × ∇(βf)` C¹ across both borders. (The source prints `db/dr = 2r/(r_o−r_i)`; the
+//! `b` has two vanishing derivatives at `u = 0` (2.8) and one at `u = 1` (2.18), which is what makes
+//! `v = ∇(βe) × ∇(βf)` C¹ across both borders: (2.10), (2.11), (2.19), (2.20). (The source prints `db/dr = 2r/(r_o−r_i)`; the
 //! derivative of its own polynomial is `12u²(1−u)/(r_o−r_i)`.)
 
 use super::jet::Jet;

@@ -8,13 +8,13 @@
 //!
 //! | motion | a | e | f |
 //! |---|---|---|---|
-//! | translation by `d` | `u ⊥ d` | `h` | `w·ξ`, `u × w = d` |
-//! | rotation, speed ω | axis | `½ω h` | `ρ²` |
+//! | translation by `d`: (2.6), (3.2), (4.4), (4.5) | `u ⊥ d` | `h` | `w·ξ`, `u × w = d` |
+//! | rotation, speed ω: (2.7), (3.3), (4.13) | axis | `½ω h` | `ρ²` |
 //! | twist, rate τ (as printed) | axis | `¼τ h²` | `ρ²` |
-//! | along a curve, speed s, curvature κ, Frenet frame `T N B` | `B` | `h` | `s(½κρ² − N·ξ)` |
+//! | along a curve, speed s, curvature κ, Frenet frame `T N B`: (4.2), (4.3) | `B` | `h` | `s(½κρ² − N·ξ)` |
 //!
 //! The ½ of the rotation is missing in the printed (2.7) and (3.3), which turn twice as fast. The
-//! curve form replaces (4.6)–(4.8): it has the right speed and is regular where the curve is
+//! curve form replaces (4.6), (4.7) and (4.8): it has the right speed and is regular where the curve is
 //! straight, since only `κN` enters.
 
 use glam::{DVec3, Vec3};

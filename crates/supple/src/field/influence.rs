@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 
 use super::blend::{fade, fade_jet};
 use super::jet::Jet;
-use super::motion::{Motion, Pose};
+use super::motion::{Pose, RigidMotion};
 use super::region::Region;
 use super::smooth_distance::CurveDistance;
 use crate::lanes::{Lanes, ScalarLanes};
@@ -15,7 +15,7 @@ use crate::mesh::measure::Bounds;
 pub enum Influence {
     /// One everywhere.
     Full,
-    /// Fades with a region field, `β = 1 − b((r − inner)/(outer − inner))`.
+    /// Fades with a region field (2.5), `β = 1 − b((r − inner)/(outer − inner))`.
     Fade(Fade),
     /// Fades between two closed curves (thesis, chapter 3).
     Between(Between),
@@ -27,14 +27,14 @@ pub struct Fade {
     /// The region field.
     pub region: Region,
     /// How the region moves.
-    pub motion: Motion,
+    pub motion: RigidMotion,
     /// Value of r up to which everything follows.
     pub inner: f32,
     /// Value of r from which nothing moves; greater than `inner`.
     pub outer: f32,
 }
 
-/// `β = w D_o³/(D_i³ + w D_o³)`, where `D` is the distance to a curve less the tube around it.
+/// `β = w D_o³/(D_i³ + w D_o³)` (3.7), where `D` is the distance to a curve less the tube around it.
 ///
 /// Full inside the inner tube, none inside the outer one. The caller decides which points lie
 /// between them.
@@ -56,7 +56,7 @@ pub struct Tube {
     /// Radius of the tube.
     pub thickness: f32,
     /// How the curve moves.
-    pub motion: Motion,
+    pub motion: RigidMotion,
 }
 
 impl Influence {
@@ -90,12 +90,12 @@ impl Influence {
         let Self::Fade(fade) = self else { return None };
         let start = fade.region.bounds(fade.outer)?;
         match fade.motion {
-            Motion::Still => Some(start),
-            Motion::Translation { velocity } => Some(Bounds {
+            RigidMotion::Still => Some(start),
+            RigidMotion::Translation { velocity } => Some(Bounds {
                 min: start.min.min(start.min + end * velocity),
                 max: start.max.max(start.max + end * velocity),
             }),
-            Motion::Rotation { .. } | Motion::Swing { .. } => None,
+            RigidMotion::Rotation { .. } | RigidMotion::Swing { .. } => None,
         }
     }
 
@@ -135,7 +135,7 @@ impl Between {
 }
 
 /// A field of the tool's rest shape, at `x` and `t`.
-fn moved_jet(motion: &Motion, x: DVec3, t: f64, field: impl Fn(DVec3) -> Jet) -> Jet {
+fn moved_jet(motion: &RigidMotion, x: DVec3, t: f64, field: impl Fn(DVec3) -> Jet) -> Jet {
     let (rest, turn) = motion.rest(x, t);
     let jet = field(rest);
     Jet {

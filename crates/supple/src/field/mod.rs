@@ -2,9 +2,9 @@
 //!
 //! # Method
 //!
-//! `v = ∇p × ∇q` has no divergence for any `p`, `q`. With a generator `e`, `f` whose `∇e × ∇f` is the
+//! `v = ∇p × ∇q` (2.2), (3.1) has no divergence for any `p`, `q`; in the plane it is (2.1). With a generator `e`, `f` whose `∇e × ∇f` is the
 //! wanted motion, and an influence `β` that is one where everything must follow and zero where nothing
-//! may move, `p = βe` and `q = βf` give
+//! may move, `p = βe` (2.3), (3.4) and `q = βf` (2.4), (3.5) give, by (2.12) and (2.13),
 //!
 //! ```text
 //! v = β² ∇e×∇f + β ∇β × (e∇f − f∇e)
@@ -15,7 +15,7 @@
 //! a [`Flow`] follow one another in time.
 //!
 //! Velocities are f32, block by block, for [`pathline`](crate::pathline); [`Field::sample`] gives
-//! velocity and Jacobian in closed form in f64.
+//! velocity and Jacobian in closed form in f64, as (2.9), (2.14) and (2.15) have them.
 //!
 //! # Where we differ from the paper
 //!
@@ -42,7 +42,7 @@ use glam::{DMat3, DVec3, Vec3};
 pub use generator::Generator;
 pub use influence::{Between, Fade, Influence, Tube};
 pub use jet::Jet;
-pub use motion::Motion;
+pub use motion::RigidMotion;
 pub use region::Region;
 
 use crate::lanes::{Lanes, ScalarLanes};
@@ -59,7 +59,7 @@ pub struct Field {
     /// `e` and `f` at time 0.
     pub generator: Generator,
     /// How the generator's centre moves.
-    pub motion: Motion,
+    pub motion: RigidMotion,
     /// What must not move: each multiplies `β` by `b`, zero inside and one outside.
     pub masks: Vec<Fade>,
     /// Share of the sideways flow that makes room for what moves, 0 to 1.
@@ -97,7 +97,7 @@ pub struct Flow {
 impl Field {
     /// A tool without masks that makes room for what it moves.
     #[must_use]
-    pub fn new(influence: Influence, generator: Generator, motion: Motion) -> Self {
+    pub fn new(influence: Influence, generator: Generator, motion: RigidMotion) -> Self {
         Self { influence, generator, motion, masks: Vec::new(), lateral: 1.0 }
     }
 
@@ -140,19 +140,19 @@ impl Field {
     #[inline(always)]
     fn center_at(&self, t: f32) -> Vec3 {
         match self.motion {
-            Motion::Still => self.generator.center,
-            Motion::Translation { velocity } => self.generator.center + t * velocity,
-            Motion::Rotation { center, .. } if center == self.generator.center => center,
-            Motion::Rotation { .. } | Motion::Swing { .. } => {
+            RigidMotion::Still => self.generator.center,
+            RigidMotion::Translation { velocity } => self.generator.center + t * velocity,
+            RigidMotion::Rotation { center, .. } if center == self.generator.center => center,
+            RigidMotion::Rotation { .. } | RigidMotion::Swing { .. } => {
                 self.motion.carry(self.generator.center, t)
             }
         }
     }
 
     /// The motion of everything in the inner region, if the region moves along with it.
-    pub(crate) fn rigid_motion(&self) -> Option<Motion> {
+    pub(crate) fn rigid_motion(&self) -> Option<RigidMotion> {
         let Influence::Fade(fade) = &self.influence else { return None };
-        let Motion::Translation { velocity } = self.motion else { return None };
+        let RigidMotion::Translation { velocity } = self.motion else { return None };
         let (_, grad_e, _, grad_f) = self.generator.eval(self.generator.center);
         let follows = grad_e.cross(grad_f).abs_diff_eq(velocity, 1e-5 * velocity.norm());
         let is_translation = self.generator.radial.abs() <= 0.0;
@@ -193,14 +193,14 @@ impl Field {
     pub(crate) fn passing_rate(&self, shape: &Bounds) -> f32 {
         let Influence::Fade(fade) = &self.influence else { return 0.0 };
         let speed = match fade.motion {
-            Motion::Still => 0.0,
-            Motion::Translation { velocity } => velocity.norm(),
-            Motion::Rotation { center, speed, .. } => {
+            RigidMotion::Still => 0.0,
+            RigidMotion::Translation { velocity } => velocity.norm(),
+            RigidMotion::Rotation { center, speed, .. } => {
                 let bounds = fade.region.bounds(fade.outer).unwrap_or(*shape);
                 let corner = (bounds.max - center).abs().max((bounds.min - center).abs());
                 speed.abs() * corner.norm()
             }
-            Motion::Swing { center, speed, drift, .. } => {
+            RigidMotion::Swing { center, speed, drift, .. } => {
                 let bounds = fade.region.bounds(fade.outer).unwrap_or(*shape);
                 let corner = (bounds.max - center).abs().max((bounds.min - center).abs());
                 speed.abs() * (corner + drift.abs()).norm() + drift.norm()
@@ -227,15 +227,17 @@ impl Field {
         let Influence::Fade(fade) = &self.influence else { return None };
         let flip_vector = |v: Vec3| v - 2.0 * normal.dot(v) * normal;
         let flip = |p: Vec3| p - 2.0 * normal.dot(p - origin) * normal;
-        let flip_motion = |motion: Motion| match motion {
-            Motion::Still => Motion::Still,
-            Motion::Translation { velocity } => {
-                Motion::Translation { velocity: flip_vector(velocity) }
+        let flip_motion = |motion: RigidMotion| match motion {
+            RigidMotion::Still => RigidMotion::Still,
+            RigidMotion::Translation { velocity } => {
+                RigidMotion::Translation { velocity: flip_vector(velocity) }
             }
-            Motion::Rotation { center, axis, speed } => {
-                Motion::Rotation { center: flip(center), axis: flip_vector(axis), speed: -speed }
-            }
-            Motion::Swing { center, axis, speed, drift } => Motion::Swing {
+            RigidMotion::Rotation { center, axis, speed } => RigidMotion::Rotation {
+                center: flip(center),
+                axis: flip_vector(axis),
+                speed: -speed,
+            },
+            RigidMotion::Swing { center, axis, speed, drift } => RigidMotion::Swing {
                 center: flip(center),
                 axis: flip_vector(axis),
                 speed: -speed,

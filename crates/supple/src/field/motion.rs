@@ -1,4 +1,5 @@
-//! Rigid motion of a tool over time.
+//! Rigid motion of a tool over time: what moves with it has its velocity, (2.21). Fields are evaluated where the tool is, in the
+//! place of a blend of two that stand still, (2.22).
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
@@ -6,7 +7,7 @@ use crate::lanes::{Lanes, ScalarLanes};
 
 /// How a tool moves from where it was placed, with time measured from the start of its phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Motion {
+pub enum RigidMotion {
     /// Not at all.
     #[default]
     Still,
@@ -37,7 +38,7 @@ pub enum Motion {
     },
 }
 
-impl Motion {
+impl RigidMotion {
     /// The same motion at a share of the speed.
     #[must_use]
     pub fn slowed(self, share: f32) -> Self {
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_quarter_turn_about_z() {
-        let motion = Motion::Rotation { center: Vec3::X, axis: Vec3::Z, speed: 0.5 };
+        let motion = RigidMotion::Rotation { center: Vec3::X, axis: Vec3::Z, speed: 0.5 };
         let carried = motion.carry(Vec3::new(2.0, 0.0, 3.0), std::f32::consts::PI);
         assert!(carried.abs_diff_eq(Vec3::new(1.0, 1.0, 3.0), 1e-6), "{carried}");
         let (rest, _) = motion.rest(carried.as_dvec3(), std::f64::consts::PI);
@@ -193,7 +194,7 @@ mod tests {
     #[test]
     fn a_swing_turns_what_has_moved_on() {
         let (center, axis, drift) = (Vec3::X, Vec3::Z, Vec3::new(0.5, 0.0, 0.0));
-        let motion = Motion::Swing { center, axis, speed: std::f32::consts::FRAC_PI_2, drift };
+        let motion = RigidMotion::Swing { center, axis, speed: std::f32::consts::FRAC_PI_2, drift };
         let start = Vec3::new(2.0, 0.0, 3.0);
         let carried = motion.carry(start, 1.0);
         assert!(carried.abs_diff_eq(Vec3::new(1.0, 1.5, 3.0), 1e-6), "{carried}");

@@ -2,7 +2,7 @@
 //!
 //! # Method
 //!
-//! To a few points, `d = (Σ lᵢ⁻²)^(-1/2)`. A curve or a surface is not a few points: that sum would
+//! To a few points, `d = (Σ lᵢ⁻²)^(-1/2)`. A curve or a surface is not a few points: that sum, as (3.6) has it, would
 //! shrink with every sample added. The integrals do not depend on the sampling,
 //!
 //! ```text

@@ -44,11 +44,11 @@ impl Random {
         }
     }
 
-    fn motion(&mut self) -> Motion {
+    fn motion(&mut self) -> RigidMotion {
         match (3.0 * self.unit()) as u32 {
-            0 => Motion::Still,
-            1 => Motion::Translation { velocity: self.vector(1.0) },
-            _ => Motion::Rotation {
+            0 => RigidMotion::Still,
+            1 => RigidMotion::Translation { velocity: self.vector(1.0) },
+            _ => RigidMotion::Rotation {
                 center: self.vector(0.5),
                 axis: self.direction(),
                 speed: self.between(-2.0, 2.0),
@@ -93,7 +93,7 @@ impl Random {
             Influence::Between(Between { inner, outer, weight: self.between(0.5, 2.0) })
         };
         let generator = self.generator();
-        let mut field = Field::new(influence, generator, Motion::Still);
+        let mut field = Field::new(influence, generator, RigidMotion::Still);
         if kind.is_multiple_of(2) {
             field.masks.push(self.fade(0));
         }
@@ -195,7 +195,7 @@ fn fields_are_c1_across_the_borders() {
         } else {
             (fade.inner, fade.outer) = (r.value as f32 - width, r.value as f32);
         }
-        let field = Field::new(Influence::Fade(fade), random.generator(), Motion::Still);
+        let field = Field::new(Influence::Fade(fade), random.generator(), RigidMotion::Still);
         // What is continuous changes over a way in proportion to it; what jumps does not.
         let over = |way: f64| {
             let across = 0.5 * way * r.gradient.normalize();

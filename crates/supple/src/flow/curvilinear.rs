@@ -25,10 +25,10 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3};
 
 use super::EARTH_RADIUS;
-use super::advect::{BLOCK, LEAST_FLUID, Row, Sampler, between, of_one, put_one};
+use super::advect::LEAST_FLUID;
 use super::bins::{Bins, Box3};
-use super::unstructured::{MeshError, WrongSize};
-use super::wide::Wide;
+use super::searched::{Search, mixed};
+use super::unstructured::MeshError;
 use crate::dataset::{Coast, Coordinates, Grid};
 
 /// Newton's steps before a walk is given up.
@@ -54,7 +54,7 @@ pub struct Lattice {
 
 /// A place in a cell: its lowest corner, and ξ.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
+pub struct Spot {
     cell: [usize; 3],
     at: [f64; 3],
 }
@@ -258,58 +258,6 @@ impl Lattice {
     }
 }
 
-/// Two levels on a lattice.
-#[derive(Clone, Debug)]
-pub struct Pair {
-    lattice: Arc<Lattice>,
-    nodes: Vec<[f32; 8]>,
-    times: [f64; 2],
-    rate: f64,
-}
-
-impl Pair {
-    /// Velocity and validity at the points of the grid, at two times.
-    ///
-    /// # Errors
-    ///
-    /// [`WrongSize`] if a level has not one value a point.
-    pub fn new(
-        lattice: &Arc<Lattice>,
-        levels: [&[[f32; 4]]; 2],
-        times: [f64; 2],
-    ) -> Result<Self, WrongSize> {
-        let expected = lattice.points.len();
-        if let Some(bad) = levels.iter().find(|l| l.len() != expected) {
-            return Err(WrongSize { found: bad.len(), expected });
-        }
-        let nodes: Vec<[f32; 8]> = levels[0]
-            .iter()
-            .zip(levels[1])
-            .map(|(a, b)| {
-                let mut both = [0.0; 8];
-                both[..4].copy_from_slice(&super::unstructured::known(*a));
-                both[4..].copy_from_slice(&super::unstructured::known(*b));
-                both
-            })
-            .collect();
-        let rate = (0..lattice.cell_count()).map(|cell| rate_in(lattice, &nodes, cell));
-        let rate = rate.filter(|r| r.is_finite()).fold(0.0, f64::max);
-        Ok(Self { lattice: Arc::clone(lattice), nodes, times, rate })
-    }
-
-    /// The times of its levels.
-    #[must_use]
-    pub fn times(&self) -> [f64; 2] {
-        self.times
-    }
-
-    /// Cells crossed in a unit of time by what moves fastest.
-    #[must_use]
-    pub fn rate(&self) -> f64 {
-        self.rate
-    }
-}
-
 /// Cells crossed in a unit of time in the middle of a cell, by the fastest of its corners.
 fn rate_in(lattice: &Lattice, nodes: &[[f32; 8]], cell: usize) -> f64 {
     let at =
@@ -348,38 +296,56 @@ fn rate_in(lattice: &Lattice, nodes: &[[f32; 8]], cell: usize) -> f64 {
     crossed.fold(0.0, f64::max)
 }
 
-/// A view of a pair for one integration.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LatticeSampler<'a> {
-    pair: &'a Pair,
-    pace: f64,
-}
+impl Search for Lattice {
+    type Found = Spot;
 
-impl<'a> LatticeSampler<'a> {
-    pub(super) fn new(pair: &'a Pair) -> Self {
-        let [t0, t1] = pair.times;
-        Self { pair, pace: if t1 > t0 { 1.0 / (t1 - t0) } else { 0.0 } }
+    fn points(&self) -> usize {
+        self.points.len()
     }
 
+    fn rate(&self, nodes: &[[f32; 8]]) -> f64 {
+        let rates = (0..self.cell_count()).map(|cell| rate_in(self, nodes, cell));
+        rates.filter(|r| r.is_finite()).fold(0.0, f64::max)
+    }
+
+    fn search(&self, x: &[f64; 4], hint: u32) -> Option<(u32, Spot)> {
+        self.find(x, hint).map(|spot| (self.index(spot.cell), spot))
+    }
+
+    fn value(&self, nodes: &[[f32; 8]], spot: &Spot, share: f32) -> [f64; 4] {
+        match self.coast_of(spot.cell) {
+            0 => {}
+            bits if bits & Coast::LAND != 0 => return [0.0; 4],
+            bits => return self.along_walls(nodes, spot, share, bits),
+        }
+        let [r, u, t] = spot.at.map(|x| x as f32);
+        let weighed = self.corners(spot.cell).into_iter().enumerate().map(|(k, corner)| {
+            let side = |bit: usize, x: f32| if k >> bit & 1 == 1 { x } else { 1.0 - x };
+            (corner, side(0, r) * side(1, u) * side(2, t))
+        });
+        mixed(weighed, nodes, share)
+    }
+}
+
+impl Lattice {
     /// In a cell with walls: interpolated in the coordinates of the cell, so that nothing crosses them.
-    fn along_walls(&self, spot: &Spot, s: f32, bits: u8) -> [f64; 4] {
-        let lattice = &*self.pair.lattice;
-        let corners = lattice.corners(spot.cell);
-        let points = corners.map(|c| lattice.points[c]);
+    fn along_walls(&self, nodes: &[[f32; 8]], spot: &Spot, s: f32, bits: u8) -> [f64; 4] {
+        let corners = self.corners(spot.cell);
+        let points = corners.map(|c| self.points[c]);
         let (mut rates, mut upward, mut fluid) = (DVec3::ZERO, 0.0, 0.0);
         for (k, corner) in corners.into_iter().enumerate() {
             let side = |bit: usize| {
                 let x = spot.at[bit];
                 if k >> bit & 1 == 1 { x } else { 1.0 - x }
             };
-            let value = &self.pair.nodes[corner];
+            let value = &nodes[corner];
             let v = [0, 1, 2, 3].map(|c| f64::from(value[c] + s * (value[c + 4] - value[c])));
             let weight = side(0) * side(1) * side(2);
-            let edges = lattice.edges_at(&points, k);
+            let edges = self.edges_at(&points, k);
             if v[3] <= 0.0 || edges.determinant().abs() < f64::MIN_POSITIVE {
                 continue;
             }
-            let narrow = lattice.narrow(points[k].y);
+            let narrow = self.narrow(points[k].y);
             let mut rate = edges.inverse() * DVec3::new(v[0] / narrow, v[1], v[2]);
             let wall = |low: u8, high: u8, bit: usize| {
                 bits & if k >> bit & 1 == 1 { high } else { low } != 0
@@ -394,50 +360,14 @@ impl<'a> LatticeSampler<'a> {
             upward += weight * v[2];
             fluid += weight * v[3];
         }
-        let (place, mut along) = lattice.place(spot);
-        if let Some((axis, direction)) = lattice.flat {
+        let (place, mut along) = self.place(spot);
+        if let Some((axis, direction)) = self.flat {
             along[axis] = DVec3::AXES[direction];
         }
         let v = along[0] * rates.x + along[1] * rates.y + along[2] * rates.z;
         // Walls are upright: what they stop rises no more than it did, though layers may slope.
         let whole = 1.0 / if fluid > LEAST_FLUID { fluid } else { 1.0 };
-        [v.x * lattice.narrow(place.y) * whole, v.y * whole, upward * whole, fluid]
-    }
-
-    fn mixed(&self, spot: &Spot, s: f32) -> [f64; 4] {
-        match self.pair.lattice.coast_of(spot.cell) {
-            0 => {}
-            bits if bits & Coast::LAND != 0 => return [0.0; 4],
-            bits => return self.along_walls(spot, s, bits),
-        }
-        let corners = self.pair.lattice.corners(spot.cell);
-        let [r, u, t] = spot.at.map(|x| x as f32);
-        let mut both = [0.0_f32; 8];
-        for (k, corner) in corners.into_iter().enumerate() {
-            let side = |bit: usize, x: f32| if k >> bit & 1 == 1 { x } else { 1.0 - x };
-            let weight = side(0, r) * side(1, u) * side(2, t);
-            let value = &self.pair.nodes[corner];
-            for c in 0..8 {
-                both[c] += weight * value[c];
-            }
-        }
-        between(&both, s)
-    }
-}
-
-impl Sampler for LatticeSampler<'_> {
-    #[inline(always)]
-    fn sample<W: Wide>(&self, _: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4] {
-        let s = if self.pace > 0.0 { ((t - self.pair.times[0]) * self.pace) as f32 } else { 0.0 };
-        let mut v = [[0.0; BLOCK]; 4];
-        for (i, cell) in cells.iter_mut().enumerate() {
-            let [x, y, z] = of_one(x, i);
-            if let Some(spot) = self.pair.lattice.find(&[x, y, z, 1.0], *cell) {
-                *cell = self.pair.lattice.index(spot.cell);
-                put_one(&mut v, i, self.mixed(&spot, s));
-            }
-        }
-        v
+        [v.x * self.narrow(place.y) * whole, v.y * whole, upward * whole, fluid]
     }
 }
 
@@ -445,6 +375,7 @@ impl Sampler for LatticeSampler<'_> {
 mod tests {
     use super::*;
     use crate::flow::advect::samples;
+    use crate::flow::searched::{Pair, SearchSampler};
 
     /// A quarter of a ring, higher towards its end.
     fn ring(dims: [usize; 3]) -> Grid {
@@ -465,7 +396,7 @@ mod tests {
         [1.0 + x.x - 2.0 * x.y + t, 0.5 * x.z - t * x.x, x.y + 3.0 * t]
     }
 
-    fn pair_on(grid: &Grid) -> Pair {
+    fn pair_on(grid: &Grid) -> Pair<Lattice> {
         let lattice = Arc::new(Lattice::new(grid).unwrap());
         let level = |t: f64| -> Vec<[f32; 4]> {
             let value = |i| linear(grid.point(i), t);
@@ -494,7 +425,7 @@ mod tests {
                 let r = 1.02 + 0.96 * u[0];
                 [r * cos, r * sin, 0.2 + 0.8 * u[2]]
             });
-            let found = samples(&LatticeSampler::new(&pair), &places, 0.5, &mut cells);
+            let found = samples(&SearchSampler::new(&pair), &places, 0.5, &mut cells);
             for (v, x) in found.iter().zip(&places) {
                 let expected = linear(DVec3::new(x[0], x[1], x[2]), 0.5);
                 let error = (0..3).map(|c| (v[c] - expected[c]).abs()).fold(0.0, f64::max);
@@ -502,7 +433,7 @@ mod tests {
             }
         }
         let beyond = [[0.5, 0.5, 0.5], [3.0, 0.0, 0.5], [1.5, 0.1, 9.0], [f64::NAN; 3]];
-        let found = samples(&LatticeSampler::new(&pair), &beyond, 0.5, &mut [40; 4]);
+        let found = samples(&SearchSampler::new(&pair), &beyond, 0.5, &mut [40; 4]);
         assert_eq!(found, [[0.0; 4]; 4]);
     }
 
@@ -511,7 +442,7 @@ mod tests {
         let grid = ring([9, 13, 1]);
         let pair = pair_on(&grid);
         let places = [[1.5, 0.2, 0.0], [1.0, 1.0, 7.0], [0.3, 1.3, -3.0], [0.1, 0.1, 0.0]];
-        let found = samples(&LatticeSampler::new(&pair), &places, 1.0, &mut [0; 4]);
+        let found = samples(&SearchSampler::new(&pair), &places, 1.0, &mut [0; 4]);
         for (v, x) in found[..3].iter().zip(&places) {
             let expected = linear(DVec3::new(x[0], x[1], 0.0), 1.0);
             assert!((v[0] - expected[0]).abs() < 1e-5, "{v:?} {expected:?}");

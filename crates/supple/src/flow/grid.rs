@@ -328,7 +328,7 @@ fn repeats_first(axis: &Axis) -> bool {
     axis.period.is_some_and(|period| last - first < period * (1.0 - EVEN))
 }
 
-fn known(v: [f32; 4]) -> [f32; 4] {
+pub(super) fn known(v: [f32; 4]) -> [f32; 4] {
     let is_known = v.iter().all(|c| c.is_finite()) && v[3] > 0.0;
     if is_known { [v[0], v[1], v[2], 1.0] } else { [0.0; 4] }
 }

@@ -34,6 +34,7 @@ pub mod grid;
 pub mod recorded;
 pub mod recording;
 pub mod sampled;
+pub mod searched;
 mod shelf;
 mod source;
 pub mod time;
@@ -48,10 +49,11 @@ use std::sync::{Arc, Mutex};
 
 use self::advect::{BLOCK, Row, Sampler, Tracer};
 use self::analytic::{Analytic, FormulaSampler};
-use self::curvilinear::LatticeSampler;
+use self::curvilinear::Lattice;
 use self::grid::GridSampler;
+use self::searched::SearchSampler;
 use self::time::Clock;
-use self::unstructured::MeshSampler;
+use self::unstructured::Mesh;
 use self::wide::Wide;
 use crate::{Run, TriMesh};
 
@@ -65,9 +67,9 @@ pub enum Pair {
     /// On a uniform or rectilinear grid.
     Grid(grid::Pair),
     /// On a curvilinear grid.
-    Lattice(curvilinear::Pair),
+    Lattice(searched::Pair<Lattice>),
     /// On an unstructured grid.
-    Mesh(unstructured::Pair),
+    Mesh(searched::Pair<Mesh>),
 }
 
 /// The box around some places; `None` without any.
@@ -109,27 +111,27 @@ impl Pair {
     fn sampled(&self, places: &[[f64; 3]], t: f64, sphere: Option<Sphere>) -> Vec<[f64; 4]> {
         match self {
             Self::Grid(pair) => sampled(&GridSampler::<false>::new(pair), places, t, sphere),
-            Self::Lattice(pair) => sampled(&LatticeSampler::new(pair), places, t, sphere),
-            Self::Mesh(pair) => sampled(&MeshSampler::new(pair), places, t, sphere),
+            Self::Lattice(pair) => sampled(&SearchSampler::new(pair), places, t, sphere),
+            Self::Mesh(pair) => sampled(&SearchSampler::new(pair), places, t, sphere),
         }
     }
 
     /// Carries tracers in equal steps from one time to another, both between its levels.
-    fn advect(&self, to: Way<'_>, tracers: &mut [Tracer], run: &Run<'_>) {
+    fn advect(&self, to: Interval<'_>, tracers: &mut [Tracer], run: &Run<'_>) {
         match self {
             Self::Grid(pair) if pair.is_even_and_open() => {
                 to.along(&GridSampler::<true>::new(pair), tracers, run);
             }
             Self::Grid(pair) => to.along(&GridSampler::<false>::new(pair), tracers, run),
-            Self::Lattice(pair) => to.along(&LatticeSampler::new(pair), tracers, run),
-            Self::Mesh(pair) => to.along(&MeshSampler::new(pair), tracers, run),
+            Self::Lattice(pair) => to.along(&SearchSampler::new(pair), tracers, run),
+            Self::Mesh(pair) => to.along(&SearchSampler::new(pair), tracers, run),
         }
     }
 }
 
 /// From one time to another in some steps, in a plane or on the sphere.
 #[derive(Clone, Copy)]
-struct Way<'a> {
+struct Interval<'a> {
     times: [f64; 2],
     steps: u32,
     /// True if the flow stands still meanwhile, as it is at the first time.
@@ -137,7 +139,7 @@ struct Way<'a> {
     sphere: Option<&'a Sphere>,
 }
 
-impl Way<'_> {
+impl Interval<'_> {
     fn along<S: Sampler>(self, sampler: &S, tracers: &mut [Tracer], run: &Run<'_>) {
         let sampler = Timed { sampler, frozen: self.frozen.then_some(self.times[0]) };
         match self.sphere {
@@ -403,8 +405,8 @@ impl Flow {
         match self {
             Self::Analytic(formula) => {
                 let steps = steps(formula.rate(), times);
-                let way = Way { times, steps, frozen: false, sphere: None };
-                way.along(&FormulaSampler(*formula), tracers, run);
+                let interval = Interval { times, steps, frozen: false, sphere: None };
+                interval.along(&FormulaSampler(*formula), tracers, run);
             }
             Self::Recorded(recorded) => match &recorded.clock.pieces(times[0], times[1])[..] {
                 [piece] => recorded.advance(piece, tracers, run)?,
@@ -437,8 +439,8 @@ impl Flow {
         match self {
             Self::Analytic(formula) => {
                 let steps = steps(formula.rate(), times);
-                let way = Way { times, steps, frozen: true, sphere: None };
-                way.along(&FormulaSampler(*formula), tracers, run);
+                let interval = Interval { times, steps, frozen: true, sphere: None };
+                interval.along(&FormulaSampler(*formula), tracers, run);
             }
             Self::Recorded(recorded) => {
                 let mut piece = recorded.clock.pieces(t, t)[0];
@@ -446,8 +448,9 @@ impl Flow {
                 let places = || around(tracers.iter().filter(|x| advect::is_alive(x)));
                 let pair = recorded.pair(&piece, places, run)?;
                 let steps = steps(pair.rate() * recorded.scale(&pair), times);
-                let way = Way { times, steps, frozen: true, sphere: recorded.sphere.as_ref() };
-                pair.advect(way, tracers, run);
+                let interval =
+                    Interval { times, steps, frozen: true, sphere: recorded.sphere.as_ref() };
+                pair.advect(interval, tracers, run);
             }
         }
         Ok(())
@@ -577,8 +580,8 @@ impl Recorded {
         let pair = self.pair(piece, places, run)?;
         let times = [piece.from, piece.to];
         let steps = steps(pair.rate() * self.scale(&pair), times);
-        let way = Way { times, steps, frozen: false, sphere: self.sphere.as_ref() };
-        pair.advect(way, tracers, run);
+        let interval = Interval { times, steps, frozen: false, sphere: self.sphere.as_ref() };
+        pair.advect(interval, tracers, run);
         Ok(())
     }
 

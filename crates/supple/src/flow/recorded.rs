@@ -15,11 +15,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::curvilinear::{self, Lattice};
+use super::curvilinear::Lattice;
 use super::recording::{Recording, RecordingError};
 use super::time::{BadTimes, Clock, Piece};
-use super::unstructured::{self, Mesh, MeshError};
-use super::{Flow, Levels, Pair, Recorded, Region, Sphere, Thrift, Unreadable, grid};
+use super::unstructured::{Mesh, MeshError};
+use super::{Flow, Levels, Pair, Recorded, Region, Sphere, Thrift, Unreadable, grid, searched};
 use crate::Run;
 use crate::dataset::{Coordinates, Grid, Level, Part};
 
@@ -67,7 +67,7 @@ fn megabytes(bytes: u64) -> u64 {
 
 /// A grid that places are searched in.
 #[derive(Debug)]
-enum Place {
+enum CellSearch {
     /// Along axes, prepared with each pair.
     Axes,
     Mesh(Arc<Mesh>),
@@ -77,7 +77,7 @@ enum Place {
 #[derive(Debug)]
 struct FileLevels {
     recording: Recording,
-    place: Place,
+    place: CellSearch,
     looped: bool,
     is_flat: bool,
     window: Option<Window>,
@@ -104,13 +104,13 @@ pub fn flow(recording: Recording, looped: bool) -> Result<Flow, NoFlow> {
     let window = window(&recording)?;
     let grid = recording.grid();
     let place = match &**grid {
-        Grid::Uniform { .. } | Grid::Rectilinear { .. } => Place::Axes,
+        Grid::Uniform { .. } | Grid::Rectilinear { .. } => CellSearch::Axes,
         Grid::Curvilinear { .. } => {
             let lattice = Lattice::new(grid)?;
             let coast = recording.coast().cloned();
-            Place::Lattice(Arc::new(lattice.with_coast(coast, recording.coordinates())))
+            CellSearch::Lattice(Arc::new(lattice.with_coast(coast, recording.coordinates())))
         }
-        Grid::Unstructured { .. } => Place::Mesh(Arc::new(Mesh::new(grid)?)),
+        Grid::Unstructured { .. } => CellSearch::Mesh(Arc::new(Mesh::new(grid)?)),
     };
     let clock = Clock::new(recording.times().to_vec())?;
     let clock = if looped { clock.looped() } else { clock };
@@ -240,17 +240,17 @@ impl FileLevels {
     ) -> Result<Pair, Unreadable> {
         let values = both.map(|level| &level.velocity[..]);
         match &self.place {
-            Place::Axes => {
+            CellSearch::Axes => {
                 let periodic = self.recording.periodic();
                 let pair = grid::Pair::of_levels(both, times, periodic, run);
                 pair.map(Pair::Grid).map_err(|e| Unreadable { level, source: Box::new(e) })
             }
-            Place::Mesh(mesh) => {
-                let pair = unstructured::Pair::new(mesh, values, times);
+            CellSearch::Mesh(mesh) => {
+                let pair = searched::Pair::new(mesh, values, times);
                 pair.map(Pair::Mesh).map_err(|e| Unreadable { level, source: Box::new(e) })
             }
-            Place::Lattice(lattice) => {
-                let pair = curvilinear::Pair::new(lattice, values, times);
+            CellSearch::Lattice(lattice) => {
+                let pair = searched::Pair::new(lattice, values, times);
                 pair.map(Pair::Lattice).map_err(|e| Unreadable { level, source: Box::new(e) })
             }
         }

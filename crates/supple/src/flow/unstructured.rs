@@ -23,13 +23,11 @@
 //! - Points that several pieces have are one (`pieces_are_joined_at_equal_points`).
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
-use super::advect::{BLOCK, Row, Sampler, between, of_one, put_one};
 use super::bins::{Bins, Box3};
-use super::wide::Wide;
+use super::searched::{Search, mixed};
 use crate::dataset::Grid;
 use crate::dataset::{CellType, Cells};
 
@@ -400,79 +398,44 @@ impl Cutter<'_> {
     }
 }
 
-/// Two levels on a mesh.
-#[derive(Clone, Debug)]
-pub struct Pair {
-    mesh: Arc<Mesh>,
-    nodes: Vec<[f32; 8]>,
-    times: [f64; 2],
-    rate: f64,
-}
+impl Search for Mesh {
+    /// A tetrahedron, and the weights of its corners.
+    type Found = (u32, [f32; 4]);
 
-/// Levels that do not fit their grid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a level has {found} values where its grid has {expected} points")]
-pub struct WrongSize {
-    /// Values found.
-    pub found: usize,
-    /// Points of the grid.
-    pub expected: usize,
-}
+    fn points(&self) -> usize {
+        self.points
+    }
 
-impl Pair {
-    /// Velocity and validity at the points of the grid, at two times.
-    ///
-    /// # Errors
-    ///
-    /// [`WrongSize`] if a level has not one value a point.
-    pub fn new(
-        mesh: &Arc<Mesh>,
-        levels: [&[[f32; 4]]; 2],
-        times: [f64; 2],
-    ) -> Result<Self, WrongSize> {
-        let expected = mesh.points;
-        if let Some(bad) = levels.iter().find(|l| l.len() != expected) {
-            return Err(WrongSize { found: bad.len(), expected });
-        }
-        let mut nodes: Vec<[f32; 8]> = Vec::with_capacity(expected + mesh.centres.len());
-        for (a, b) in levels[0].iter().zip(levels[1]) {
-            let mut both = [0.0; 8];
-            both[..4].copy_from_slice(&known(*a));
-            both[4..].copy_from_slice(&known(*b));
-            nodes.push(both);
-        }
-        for corners in &mesh.centres {
-            let centre = centre_value(corners, &nodes);
+    fn complete(&self, nodes: &mut Vec<[f32; 8]>) {
+        nodes.reserve_exact(self.centres.len());
+        for corners in &self.centres {
+            let centre = centre_value(corners, nodes);
             nodes.push(centre);
         }
+    }
+
+    fn rate(&self, nodes: &[[f32; 8]]) -> f64 {
         let speed = |n: u32| {
             let v = &nodes[n as usize];
             let squared = |v: &[f32]| v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
             f64::from(squared(&v[..3]).max(squared(&v[4..7]))).sqrt()
         };
-        let rates = mesh.links.iter().zip(&mesh.sizes).map(|(link, &size)| {
+        let rates = self.links.iter().zip(&self.sizes).map(|(link, &size)| {
             link.nodes.iter().map(|&n| speed(n)).fold(0.0, f64::max) / f64::from(size)
         });
-        let rate = rates.fold(0.0, f64::max);
-        Ok(Self { mesh: Arc::clone(mesh), nodes, times, rate })
+        rates.fold(0.0, f64::max)
     }
 
-    /// The times of its levels.
-    #[must_use]
-    pub fn times(&self) -> [f64; 2] {
-        self.times
+    #[inline(always)]
+    fn search(&self, x: &[f64; 4], hint: u32) -> Option<(u32, Self::Found)> {
+        self.find(x, hint).map(|found| (found.0, found))
     }
 
-    /// Cells crossed in a unit of time by what moves fastest.
-    #[must_use]
-    pub fn rate(&self) -> f64 {
-        self.rate
+    #[inline(always)]
+    fn value(&self, nodes: &[[f32; 8]], (tet, weights): &Self::Found, share: f32) -> [f64; 4] {
+        let corners = self.links[*tet as usize].nodes;
+        mixed(corners.into_iter().map(|n| n as usize).zip(*weights), nodes, share)
     }
-}
-
-pub(super) fn known(v: [f32; 4]) -> [f32; 4] {
-    let is_known = v.iter().all(|c| c.is_finite()) && v[3] > 0.0;
-    if is_known { [v[0], v[1], v[2], 1.0] } else { [0.0; 4] }
 }
 
 /// The mean over the corners that are valid; valid if half of them are.
@@ -495,54 +458,13 @@ fn centre_value(corners: &[u32], nodes: &[[f32; 8]]) -> [f32; 8] {
     sum
 }
 
-/// A view of a pair for one integration.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MeshSampler<'a> {
-    pair: &'a Pair,
-    /// Share of the interval a unit of time is.
-    pace: f64,
-}
-
-impl<'a> MeshSampler<'a> {
-    pub(super) fn new(pair: &'a Pair) -> Self {
-        let [t0, t1] = pair.times;
-        Self { pair, pace: if t1 > t0 { 1.0 / (t1 - t0) } else { 0.0 } }
-    }
-
-    #[inline(always)]
-    fn mixed(&self, tet: u32, weights: [f32; 4], s: f32) -> [f64; 4] {
-        let nodes = self.pair.mesh.links[tet as usize].nodes;
-        let mut both = [0.0_f32; 8];
-        for (node, weight) in nodes.into_iter().zip(weights) {
-            let value = &self.pair.nodes[node as usize];
-            for c in 0..8 {
-                both[c] += weight * value[c];
-            }
-        }
-        between(&both, s)
-    }
-}
-
-impl Sampler for MeshSampler<'_> {
-    #[inline(always)]
-    fn sample<W: Wide>(&self, _: W, x: &[Row; 3], t: f64, cells: &mut [u32; BLOCK]) -> [Row; 4] {
-        let s = if self.pace > 0.0 { ((t - self.pair.times[0]) * self.pace) as f32 } else { 0.0 };
-        let mut v = [[0.0; BLOCK]; 4];
-        for (i, cell) in cells.iter_mut().enumerate() {
-            let [x, y, z] = of_one(x, i);
-            if let Some((tet, weights)) = self.pair.mesh.find(&[x, y, z, 1.0], *cell) {
-                *cell = tet;
-                put_one(&mut v, i, self.mixed(tet, weights, s));
-            }
-        }
-        v
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::flow::advect::{LEAST_FLUID, samples};
+    use crate::flow::searched::{Pair, SearchSampler};
 
     /// A lattice of cells of one kind over a box, a little askew.
     fn lattice(n: u32, kind: CellType) -> Grid {
@@ -599,7 +521,7 @@ mod tests {
         [1.0 + x.x - 2.0 * x.y + t, 0.5 * x.z - t * x.x, x.y + 3.0 * t]
     }
 
-    fn pair_on(grid: &Grid, times: [f64; 2]) -> Pair {
+    fn pair_on(grid: &Grid, times: [f64; 2]) -> Pair<Mesh> {
         let mesh = Arc::new(Mesh::new(grid).unwrap());
         let level = |t: f64| -> Vec<[f32; 4]> {
             let value = |i| linear(grid.point(i), t);
@@ -620,9 +542,14 @@ mod tests {
         }
     }
 
-    fn sample(pair: &Pair, places: [[f64; 4]; 4], t: f64, cells: &mut [u32; 4]) -> Vec<[f64; 4]> {
+    fn sample(
+        pair: &Pair<Mesh>,
+        places: [[f64; 4]; 4],
+        t: f64,
+        cells: &mut [u32; 4],
+    ) -> Vec<[f64; 4]> {
         let places = places.map(|[x, y, z, _]| [x, y, z]);
-        samples(&MeshSampler::new(pair), &places, t, cells)
+        samples(&SearchSampler::new(pair), &places, t, cells)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::Run;
 use crate::bake::{BakeError, Options, WRITERS, bake};
 use crate::mesh::adjacency;
 use crate::player::{Frame, Player};
-use crate::scene::{Folder, Format, Scene};
+use crate::scene::{Folder, Scene, TakeFormat};
 
 /// Volume that bodies of 400 triangles may gain or lose under what keeps it in the limit of fine meshes.
 const VOLUME_TOLERANCE: f64 = 0.05;
@@ -89,7 +89,7 @@ fn ordinary(text: &mut String, dice: &mut Dice) {
     place(text, dice);
     match (zoo, dice.below(4)) {
         ("rigged-bar", 1..) => text.push_str("motion = { kind = \"keyframes\" }\n"),
-        ("rigged-bar", 0) => text.push_str("motion = { kind = \"ragdoll\" }\n"),
+        ("rigged-bar", 0) => text.push_str("[[asset.pose]]\nkind = \"ragdoll\"\n"),
         (_, 0) => {
             let keys = [0.0, 0.1, 0.4].map(|t| {
                 let (position, rotation) = (dice.vector(0.5), dice.vector(90.0));
@@ -97,7 +97,7 @@ fn ordinary(text: &mut String, dice: &mut Dice) {
             });
             let _ = writeln!(text, "motion = {{ kind = \"path\", keys = [{}] }}", keys.join(", "));
         }
-        // A sheet has no mass.
+        // A sheet has no mass. Written as it was before rigid bodies were modifiers.
         (_, 1) if zoo != "plane" => {
             let velocity = dice.vector(3.0);
             let _ = writeln!(text, "motion = {{ kind = \"rigid\", velocity = {velocity} }}");
@@ -361,7 +361,7 @@ fn out_of_order(scene: &Scene, frames: &[Vec<u32>]) -> Result<(), String> {
 /// A bake that is stopped and goes on, and one in two parts, give the files of one that runs through all its frames.
 fn baked(scene: &Scene, scratch: &Path, stop: u64, count: u32) -> Result<(), String> {
     let to = |name: &str, frames, run: &Run<'_>| -> Result<Vec<PathBuf>, BakeError> {
-        let formats = Some(vec![Format::Ply]);
+        let formats = Some(vec![TakeFormat::Ply]);
         let options = Options { frames, formats, ..Options::default() };
         let mut player = player(scene).map_err(|e| BakeError::Io {
             path: scratch.to_owned(),

@@ -246,7 +246,7 @@ pub fn write(path: &Path, asset: &Asset) -> Result<Vec<Warning>, WriteError> {
         let what = format!("{} holds no point clouds; use PLY", format.ending());
         return Err(WriteError::Unsupported { path: path.to_owned(), what });
     }
-    let shape = Shape::of(asset, format).map_err(|error| WriteError::Unsupported {
+    let shape = Content::of(asset, format).map_err(|error| WriteError::Unsupported {
         path: path.to_owned(),
         what: error.to_string(),
     })?;
@@ -263,13 +263,13 @@ pub fn write(path: &Path, asset: &Asset) -> Result<Vec<Warning>, WriteError> {
 }
 
 /// What a format holds: the whole asset, or one shape.
-enum Shape<'a> {
+enum Content<'a> {
     Everything(&'a Asset),
     Mesh(Box<Cow<'a, TriMesh>>),
     Cloud(Cow<'a, PointCloud>),
 }
 
-impl<'a> Shape<'a> {
+impl<'a> Content<'a> {
     /// Everything for glTF; else the first cloud if there is no mesh, the one mesh as it is, or all
     /// meshes at rest in one.
     fn of(asset: &'a Asset, format: Format) -> Result<Self, BodyError> {
@@ -293,18 +293,18 @@ impl<'a> Shape<'a> {
     }
 }
 
-fn write_as(format: Format, shape: &Shape<'_>, out: &mut impl Write) -> io::Result<()> {
+fn write_as(format: Format, shape: &Content<'_>, out: &mut impl Write) -> io::Result<()> {
     match (format, shape) {
-        (Format::Glb, Shape::Everything(asset)) => gltf::write_glb(asset, out),
-        (Format::Gltf, Shape::Everything(asset)) => gltf::write_gltf(asset, out),
-        (Format::Obj, Shape::Mesh(mesh)) => obj::write(mesh, out),
-        (Format::Ply, Shape::Mesh(mesh)) => ply::write(mesh, out),
-        (Format::Stl, Shape::Mesh(mesh)) => stl::write(mesh, out),
-        (Format::Off, Shape::Mesh(mesh)) => off::write(mesh, out),
-        (Format::Usda, Shape::Mesh(mesh)) => usd::write(mesh, out),
-        (Format::Obj, Shape::Cloud(cloud)) => obj::write_cloud(cloud, out),
-        (Format::Ply, Shape::Cloud(cloud)) => ply::write_cloud(cloud, out),
-        (Format::Off, Shape::Cloud(cloud)) => off::write_cloud(cloud, out),
+        (Format::Glb, Content::Everything(asset)) => gltf::write_glb(asset, out),
+        (Format::Gltf, Content::Everything(asset)) => gltf::write_gltf(asset, out),
+        (Format::Obj, Content::Mesh(mesh)) => obj::write(mesh, out),
+        (Format::Ply, Content::Mesh(mesh)) => ply::write(mesh, out),
+        (Format::Stl, Content::Mesh(mesh)) => stl::write(mesh, out),
+        (Format::Off, Content::Mesh(mesh)) => off::write(mesh, out),
+        (Format::Usda, Content::Mesh(mesh)) => usd::write(mesh, out),
+        (Format::Obj, Content::Cloud(cloud)) => obj::write_cloud(cloud, out),
+        (Format::Ply, Content::Cloud(cloud)) => ply::write_cloud(cloud, out),
+        (Format::Off, Content::Cloud(cloud)) => off::write_cloud(cloud, out),
         _ => Err(io::ErrorKind::Unsupported.into()),
     }
 }

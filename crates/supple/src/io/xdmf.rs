@@ -57,7 +57,7 @@ pub struct Xdmf {
 }
 
 /// A grid that was read, and what was to be told of it.
-type Kept = (Shape, Arc<Grid>, Vec<String>);
+type Kept = (GridShape, Arc<Grid>, Vec<String>);
 
 /// Where the files that a document names are.
 #[derive(Debug)]
@@ -71,19 +71,19 @@ enum Files {
 #[derive(Clone, Debug, Default)]
 struct Level {
     time: Option<f64>,
-    blocks: Vec<Block>,
+    blocks: Vec<Collection>,
 }
 
 /// A grid and what is on it.
 #[derive(Clone, Debug)]
-struct Block {
-    shape: Shape,
+struct Collection {
+    shape: GridShape,
     arrays: Vec<(ArrayInfo, Item)>,
 }
 
 /// Topology and geometry.
 #[derive(Clone, Debug, PartialEq)]
-struct Shape {
+struct GridShape {
     topology: String,
     /// Points along the axes of a lattice, the slowest first; of a mesh how many cells.
     counts: Vec<usize>,
@@ -147,7 +147,7 @@ impl Xdmf {
     }
 
     fn dataset(&self, level: &Level, select: Select<'_>) -> Result<Dataset, Malformed> {
-        let block = |block: &Block| self.block(block, select);
+        let block = |block: &Collection| self.block(block, select);
         let mut blocks = level.blocks.iter().map(block).collect::<Result<Vec<_>, _>>()?;
         let mut dataset = match blocks.len() {
             1 => blocks.remove(0),
@@ -157,7 +157,7 @@ impl Xdmf {
         Ok(dataset)
     }
 
-    fn block(&self, block: &Block, select: Select<'_>) -> Result<Dataset, Malformed> {
+    fn block(&self, block: &Collection, select: Select<'_>) -> Result<Dataset, Malformed> {
         let (grid, said) = self.grid(&block.shape)?;
         let mut dataset = Dataset::on(grid, Vec::new());
         dataset.assumed = said;
@@ -182,7 +182,7 @@ impl Xdmf {
     }
 
     /// The grid of a block; of levels that share theirs it is read once.
-    fn grid(&self, shape: &Shape) -> Result<(Arc<Grid>, Vec<String>), Malformed> {
+    fn grid(&self, shape: &GridShape) -> Result<(Arc<Grid>, Vec<String>), Malformed> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, grid, said)) = last.as_ref().filter(|(of, ..)| of == shape) {
             return Ok((Arc::clone(grid), said.clone()));
@@ -352,7 +352,7 @@ impl Reader<'_> {
         grid: &Element,
         first: Option<&Element>,
         depth: usize,
-        into: &mut Vec<Block>,
+        into: &mut Vec<Collection>,
     ) -> Result<(), Malformed> {
         if depth > DEEPEST {
             return Err(damaged("grids lie too deep in each other"));
@@ -372,7 +372,7 @@ impl Reader<'_> {
         }
     }
 
-    fn uniform(&self, grid: &Element, first: Option<&Element>) -> Result<Block, Malformed> {
+    fn uniform(&self, grid: &Element, first: Option<&Element>) -> Result<Collection, Malformed> {
         let shaped = if has_shape(grid) { Some(grid) } else { first };
         let shaped =
             shaped.or_else(|| find(&self.document.root, &|e| e.name == "Grid" && has_shape(e)));
@@ -396,17 +396,17 @@ impl Reader<'_> {
             let info = ArrayInfo { name, components: 0, centering, units: None, meaning: None };
             arrays.push((info, self.item(item, 0)?));
         }
-        Ok(Block { shape, arrays })
+        Ok(Collection { shape, arrays })
     }
 
-    fn shape(&self, grid: &Element) -> Result<Shape, Malformed> {
+    fn shape(&self, grid: &Element) -> Result<GridShape, Malformed> {
         let (topology, geometry) = (self.part(grid, "Topology")?, self.part(grid, "Geometry")?);
         let counts = topology.get("Dimensions").or_else(|| topology.get("NumberOfElements"));
         let counts = counts.map_or(Ok(Vec::new()), sizes)?;
         let number = |name: &str| topology.get(name).and_then(|n| n.parse::<i64>().ok());
         let cells = topology.child("DataItem").map(|item| self.item(item, 0)).transpose()?;
         let points = geometry.all("DataItem").map(|item| self.item(item, 0));
-        Ok(Shape {
+        Ok(GridShape {
             topology: either(topology, "TopologyType"),
             counts,
             nodes: number("NodesPerElement").and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
@@ -779,7 +779,7 @@ fn mixed_cell(code: i64) -> Option<(i64, Option<usize>)> {
     })
 }
 
-impl Shape {
+impl GridShape {
     fn grid(&self, files: &Files) -> Result<(Grid, Vec<String>), Malformed> {
         match self.topology.as_str() {
             "2dcorectmesh" | "3dcorectmesh" => Ok((self.image(files)?, Vec::new())),

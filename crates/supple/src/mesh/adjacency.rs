@@ -42,58 +42,7 @@ use glam::Vec3;
 use super::welding::Welding;
 use crate::Run;
 
-/// Lists of numbers in compressed rows: row `i` is `entries[offsets[i]..offsets[i + 1]]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
-    offsets: Vec<u32>,
-    entries: Vec<u32>,
-}
-
-impl Rows {
-    /// So many rows, of entries that come with the number of theirs; within a row they keep their order.
-    fn sorted(rows: usize, entries: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
-        // Counts are kept two places up, so that filling turns starts into the final offsets.
-        let mut offsets = vec![0_u32; rows + 2];
-        for (row, _) in entries.clone() {
-            offsets[row as usize + 2] += 1;
-        }
-        for row in 2..offsets.len() {
-            offsets[row] += offsets[row - 1];
-        }
-        let mut sorted = vec![0; offsets[rows + 1] as usize];
-        for (row, entry) in entries {
-            let end = &mut offsets[row as usize + 1];
-            sorted[*end as usize] = entry;
-            *end += 1;
-        }
-        offsets.pop();
-        Self { offsets, entries: sorted }
-    }
-
-    /// Row `i`.
-    #[must_use]
-    pub fn row(&self, i: usize) -> &[u32] {
-        &self.entries[self.offsets[i] as usize..self.offsets[i + 1] as usize]
-    }
-
-    /// How many rows there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// True if there is no row.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// All rows, one after the other.
-    #[must_use]
-    pub fn entries(&self) -> &[u32] {
-        &self.entries
-    }
-}
+pub use crate::rows::Rows;
 
 /// True if a triangle names a vertex twice.
 #[must_use]
@@ -117,8 +66,7 @@ pub(crate) fn vertex_corners(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
 #[must_use]
 pub fn vertex_vertices(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
     let around = vertex_triangles(vertices, triangles);
-    let (mut offsets, mut entries) = (vec![0; vertices + 1], Vec::new());
-    let mut neighbours = Vec::new();
+    let (mut rows, mut neighbours) = (Rows::default(), Vec::new());
     for v in 0..vertices {
         neighbours.clear();
         for &t in around.row(v) {
@@ -127,17 +75,16 @@ pub fn vertex_vertices(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
         }
         neighbours.sort_unstable();
         neighbours.dedup();
-        entries.extend_from_slice(&neighbours);
-        offsets[v + 1] = entries.len() as u32;
+        rows.push(neighbours.iter().copied());
     }
-    Rows { offsets, entries }
+    rows
 }
 
 /// Each edge once, smaller vertex first, sorted.
 #[must_use]
 pub fn edges(vertices: usize, triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
     let around = vertex_triangles(vertices, triangles);
-    let mut edges = Vec::with_capacity(around.entries.len() / 2);
+    let mut edges = Vec::with_capacity(around.entries().len() / 2);
     let mut spokes = Vec::new();
     for v in 0..vertices {
         gather_spokes(&around, triangles, v, &mut spokes);
@@ -268,7 +215,7 @@ pub fn topology(vertices: usize, triangles: &[[u32; 3]], run: &Run<'_>) -> Topol
     let mut sum = Topology::default();
     parts.iter().for_each(|part| sum += *part);
     let used = vertices - sum.unreferenced_vertices;
-    let sound = around.entries.len() / 3;
+    let sound = around.entries().len() / 3;
     drop(around);
     sum.index_degenerate = triangles.len() - sound;
     sum.components = components(vertices, triangles).count;

@@ -2,8 +2,8 @@
 //!
 //! # Method
 //!
-//! Moving every vertex by `λ V_i`, `V_i = s_i n_i`, makes the volume a cubic in λ, whose coefficients
-//! are sums over the triangles ((6.3) of the source). Its root of smallest size is bracketed between the
+//! Moving every vertex by `λ V_i`, `V_i = s_i n_i`, so that the volume is what it was, (6.2), is a cubic in λ, whose
+//! coefficients are sums over the triangles, (6.3). Its root of smallest size is bracketed between the
 //! cubic's turning points and polished with Newton, all in f64. `s` says how freely each vertex may move: zero keeps it in its
 //! place.
 //!

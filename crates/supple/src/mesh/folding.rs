@@ -33,7 +33,7 @@ pub struct Folding {
 }
 
 /// A shape: positions and triangles.
-pub type Shape<'a> = (&'a [Vec3], &'a [[u32; 3]]);
+pub type Soup<'a> = (&'a [Vec3], &'a [[u32; 3]]);
 
 impl Folding {
     /// Counts the pairs of both shapes.
@@ -45,7 +45,7 @@ impl Folding {
     /// # Panics
     ///
     /// If a triangle names a vertex that does not exist.
-    pub fn between(before: Shape<'_>, after: Shape<'_>, run: &Run<'_>) -> Result<Self, Cancelled> {
+    pub fn between(before: Soup<'_>, after: Soup<'_>, run: &Run<'_>) -> Result<Self, Cancelled> {
         let [old, new]: [Count; 2] = [
             count_self_intersections(before.0, before.1, run)?,
             count_self_intersections(after.0, after.1, run)?,

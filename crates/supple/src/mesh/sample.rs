@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::TetMesh;
 
 /// Positions and triangles.
-pub(crate) type Shape = (Vec<Vec3>, Vec<[u32; 3]>);
+pub(crate) type Soup = (Vec<Vec3>, Vec<[u32; 3]>);
 
 /// Repeatable random numbers (`SplitMix64`).
 pub(crate) struct Random(pub(crate) u64);
@@ -35,7 +35,7 @@ impl Random {
 }
 
 /// A closed, outward, bumpy sphere of about `4 n²` triangles.
-pub(crate) fn bumpy_sphere(n: u32) -> Shape {
+pub(crate) fn bumpy_sphere(n: u32) -> Soup {
     let bumpy = |p: Vec3| p * (1.0 + 0.2 * (5.0 * p.x).sin() * (4.0 * p.y).cos());
     let (mut points, mut triangles) = (vec![bumpy(Vec3::Z), bumpy(-Vec3::Z)], vec![]);
     let m = 2 * n;
@@ -59,7 +59,7 @@ pub(crate) fn bumpy_sphere(n: u32) -> Shape {
 }
 
 /// Triangles at random, with corners of their own.
-pub(crate) fn soup(triangles: u32, size: f32, random: &mut Random) -> Shape {
+pub(crate) fn soup(triangles: u32, size: f32, random: &mut Random) -> Soup {
     let mut points = Vec::new();
     for _ in 0..triangles {
         let at = random.point();

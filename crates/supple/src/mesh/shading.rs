@@ -36,6 +36,7 @@ use std::ops::Range;
 use glam::{DVec3, Vec3};
 use pulp::{Simd, WithSimd};
 
+use super::adjacency::Rows;
 use super::normals::{Fans, weigh};
 use crate::Run;
 use crate::lanes::{Lanes, WIDTH};
@@ -61,7 +62,8 @@ pub struct Shading {
     members: Vec<u32>,
     /// The corners of each triangle among its patch's members.
     faces: Vec<[u16; 3]>,
-    seams: Seams,
+    /// For each vertex that several patches share, its rows.
+    seams: Rows,
     /// For each vertex the row that holds its normal.
     rows: Vec<u32>,
 }
@@ -72,23 +74,6 @@ struct Patch {
     /// How many of them no other patch has.
     inside: usize,
     faces: Range<usize>,
-}
-
-/// The vertices that several patches share: the rows of seam `i` are `rows[starts[i]..starts[i + 1]]`.
-#[derive(Clone, Debug, Default)]
-struct Seams {
-    starts: Vec<u32>,
-    rows: Vec<u32>,
-}
-
-impl Seams {
-    fn len(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    fn rows(&self, seam: usize) -> &[u32] {
-        &self.rows[self.starts[seam] as usize..self.starts[seam + 1] as usize]
-    }
 }
 
 /// Memory of [`Shading::normals`], for the next time.
@@ -192,30 +177,19 @@ impl Shading {
     }
 
     fn find_seams(&mut self, patches_of: &[u32]) {
-        let mut seams = Seams { starts: vec![0], rows: Vec::new() };
-        let mut first = vec![0; patches_of.len()];
-        for (vertex, &patches) in patches_of.iter().enumerate() {
-            if patches > 1 {
-                first[vertex] = seams.rows.len() as u32;
-                seams.rows.resize(seams.rows.len() + patches as usize, 0);
-                seams.starts.push(seams.rows.len() as u32);
-            }
-        }
-        let none = self.members.len() + seams.len();
-        self.rows = vec![none as u32; patches_of.len()];
+        let (members, vertices) = (self.members.len() as u32, patches_of.len());
+        let on_seams: Vec<usize> = (0..vertices).filter(|&v| patches_of[v] > 1).collect();
+        let none = members + on_seams.len() as u32;
+        self.rows = vec![none; vertices];
         for (row, &vertex) in (0..).zip(&self.members) {
-            let vertex = vertex as usize;
-            self.rows[vertex] = row;
-            if patches_of[vertex] > 1 {
-                seams.rows[first[vertex] as usize] = row;
-                first[vertex] += 1;
-            }
+            self.rows[vertex as usize] = row;
         }
-        let on_seams = (0..patches_of.len()).filter(|&v| patches_of[v] > 1);
-        for (row, vertex) in (self.members.len() as u32..).zip(on_seams) {
+        for (row, &vertex) in (members..).zip(&on_seams) {
             self.rows[vertex] = row;
         }
-        self.seams = seams;
+        let shared = (0..).zip(&self.members).filter(|(_, v)| patches_of[**v as usize] > 1);
+        let of_seams = shared.map(|(row, &v)| (self.rows[v as usize] - members, row));
+        self.seams = Rows::sorted(on_seams.len(), of_seams);
     }
 
     /// The normals of the mesh this was made for, with its vertices elsewhere.
@@ -240,7 +214,7 @@ impl Shading {
         self.add_up(positions, of_members, swept, run);
         run.for_each_piece(&mut of_seams[..self.seams.len()], TASK, |start, of_seams| {
             for (seam, row) in (start..).zip(of_seams) {
-                *row = unit(self.seams.rows(seam).iter().map(|&r| of_members[r as usize]));
+                *row = unit(self.seams.row(seam).iter().map(|&r| of_members[r as usize]));
             }
         });
         run.for_each_piece(normals, TASK, |start, normals| {
@@ -276,9 +250,8 @@ const NOT_YET: u16 = u16::MAX;
 /// Triangles on their way into patches.
 struct Growth<'a> {
     triangles: &'a [[u32; 3]],
-    /// The triangles at vertex `i` are `around[starts[i]..starts[i + 1]]`.
-    starts: Vec<u32>,
-    around: Vec<u32>,
+    /// The triangles at each vertex, once for each of their corners there.
+    around: Rows,
     is_taken: Vec<bool>,
     /// Next to those that are in the patch.
     beside: VecDeque<u32>,
@@ -290,25 +263,10 @@ struct Growth<'a> {
 
 impl<'a> Growth<'a> {
     fn new(vertices: usize, triangles: &'a [[u32; 3]]) -> Self {
-        let mut starts = vec![0_u32; vertices + 1];
-        for &vertex in triangles.iter().flatten() {
-            starts[vertex as usize + 1] += 1;
-        }
-        for i in 0..vertices {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let mut around = vec![0; 3 * triangles.len()];
-        for (triangle, corners) in (0..).zip(triangles) {
-            for &vertex in corners {
-                around[next[vertex as usize] as usize] = triangle;
-                next[vertex as usize] += 1;
-            }
-        }
+        let corners = (0..).zip(triangles).flat_map(|(t, corners)| corners.map(|v| (v, t)));
         Self {
             triangles,
-            starts,
-            around,
+            around: Rows::sorted(vertices, corners),
             is_taken: vec![false; triangles.len()],
             beside: VecDeque::new(),
             first_left: 0,
@@ -339,9 +297,7 @@ impl Iterator for Growth<'_> {
         self.is_taken[next as usize] = true;
         let corners = self.triangles[next as usize];
         for vertex in corners.map(|v| v as usize) {
-            for &other in
-                &self.around[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
-            {
+            for &other in self.around.row(vertex) {
                 if !self.is_taken[other as usize] {
                     self.is_taken[other as usize] = true;
                     self.beside.push_back(other);

@@ -3,7 +3,7 @@
 //! # Method
 //!
 //! The divergence theorem turns the enclosed volume into a sum over triangles of the signed volume
-//! of the tetrahedron they span with a reference point. For a closed mesh the point does not matter;
+//! of the tetrahedron they span with a reference point, (6.1). For a closed mesh the point does not matter;
 //! the centroid of the vertices keeps the terms, and so the rounding, small. Sums are f64.
 //!
 //! # Limits

@@ -4,14 +4,15 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use glam::{DAffine3, Vec3};
+use glam::{DAffine3, Mat4, Vec3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
 use super::{
-    Halt, Marker, Modifier, Moment, Nature, OnItsWay, Overlay, Posed, Report, Stateless, Tracks,
-    registry,
+    Halt, Marker, Modifier, Moment, Nature, OnItsWay, Overlay, Posed, Report, Stateless, Substeps,
+    Tracks, registry,
 };
 use crate::contact::Lent;
+use crate::contact::flesh::Pressure;
 use crate::mesh::Shape;
 
 /// What a modifier remembers, whatever its type. Cloning it copies nothing; the first tick after that copies what it
@@ -49,7 +50,9 @@ impl AnyState {
         Self(Form::Live(Arc::new(state)))
     }
 
-    fn get<S: 'static>(&self) -> Option<&S> {
+    /// As what it is; `None` for one of another type, or one that was read from a file.
+    #[must_use]
+    pub fn get<S: 'static>(&self) -> Option<&S> {
         let Form::Live(state) = &self.0 else { return None };
         let any: &dyn Any = &**state;
         any.downcast_ref()
@@ -118,6 +121,12 @@ pub(crate) trait Erased: fmt::Debug + Send + Sync {
     fn adapt(&self, to: &toml::Table) -> Option<Arc<dyn Erased>>;
     fn markers(&self) -> Vec<Marker>;
     fn weigh(&self, secs: f64, tracks: &Tracks, weights: &mut [f32]);
+    fn joints(&self, state: &AnyState) -> Vec<Mat4>;
+    fn begin_tick(
+        &self,
+        state: &AnyState,
+        dt_secs: f64,
+    ) -> Option<Box<dyn Substeps<AnyState> + '_>>;
     fn begin(&self, now: &Moment<'_>) -> AnyState;
     fn tick(&self, now: &Moment<'_>, state: &mut AnyState) -> Result<(), Halt>;
     fn lend(&self, now: &Moment<'_>, state: &AnyState, lent: &mut Lent) -> bool;
@@ -160,6 +169,21 @@ impl<M: Modifier> Ready<M> {
     }
 }
 
+/// A tick under way, without the type of its state.
+struct Begun<'a, S>(Box<dyn Substeps<S> + 'a>);
+
+impl<S: Clone + Serialize + Send + Sync + 'static> Substeps<AnyState> for Begun<'_, S> {
+    fn substep(
+        &mut self,
+        secs: f64,
+        pressures: &[Pressure],
+        state: &mut AnyState,
+    ) -> Result<(), Halt> {
+        let state = state.own().expect("a modifier is given its own state");
+        self.0.substep(secs, pressures, state)
+    }
+}
+
 impl<M: Modifier> Erased for Ready<M> {
     fn kind(&self) -> &'static str {
         M::KIND
@@ -184,6 +208,19 @@ impl<M: Modifier> Erased for Ready<M> {
 
     fn weigh(&self, secs: f64, tracks: &Tracks, weights: &mut [f32]) {
         self.modifier.weigh(&self.params, secs, tracks, weights);
+    }
+
+    fn joints(&self, state: &AnyState) -> Vec<Mat4> {
+        self.modifier.joints(&self.params, Self::of(state))
+    }
+
+    fn begin_tick(
+        &self,
+        state: &AnyState,
+        dt_secs: f64,
+    ) -> Option<Box<dyn Substeps<AnyState> + '_>> {
+        let begun = self.modifier.begin_tick(&self.params, Self::of(state), dt_secs)?;
+        Some(Box::new(Begun(begun)))
     }
 
     fn begin(&self, now: &Moment<'_>) -> AnyState {

@@ -26,6 +26,9 @@
 //! A tick has three steps: every modifier advances its body (`tick`); contact moves what they lend it (`lend`), for all
 //! bodies together; every modifier settles (`settle`). See [`contact`](crate::contact).
 //!
+//! What moves the joints in the place of a recorded motion does so before, in finer steps ([`Substeps`]): before each,
+//! contact says for all bodies together what presses on them.
+//!
 //! # State
 //!
 //! A state is a value of the modifier's own type, shared between snapshots and copied by the first tick after one. A
@@ -34,6 +37,7 @@
 mod erased;
 mod marker;
 mod memo;
+pub mod path;
 pub mod placement;
 pub mod read;
 pub mod registry;
@@ -51,7 +55,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Run;
 use crate::contact::Lent;
-use crate::contact::collider::{Collider, Place};
+use crate::contact::collider::{Collider, Isometry};
+use crate::contact::flesh::Pressure;
 use crate::mesh::{Shape, TetMesh, TriMesh};
 use crate::rig::{Body, Skinning};
 use crate::run::Cancelled;
@@ -61,6 +66,7 @@ pub(crate) use erased::{Erased, Ready};
 pub(crate) use marker::around;
 pub use marker::{Marker, OnItsWay};
 pub use memo::Memo;
+pub use path::{PathError, PathKey, RigidPath};
 pub use placement::Placement;
 pub use registry::{Kind, Registry};
 pub use report::{Details, Figure, Fold, Report};
@@ -69,6 +75,9 @@ pub use track::{Ease, Track, Tracks, Value};
 
 /// How many times a second what has a memory is simulated.
 pub const TICKS_PER_SECOND: u32 = 120;
+
+/// How many finer steps a tick has for what moves joints by itself ([`Nature::drives`]).
+pub const SUBSTEPS: u32 = 4;
 
 /// Where in the life of a body something happens. Closed: the order is the design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +164,7 @@ pub struct Obstacles<'a> {
     /// What they are.
     pub colliders: &'a [Collider],
     /// Where each of them is.
-    pub places: &'a [Place],
+    pub places: &'a [Isometry],
 }
 
 /// A point inside an obstacle.
@@ -285,6 +294,8 @@ pub struct Nature {
     pub still: bool,
     /// It moves the body as its skeleton does, in the place of plain skinning ([`Modifier::skin`]). Default: no.
     pub skins: bool,
+    /// It moves the joints in the place of the motion ([`Modifier::joints`]), to be blended so. Default: no.
+    pub drives: Option<Skinning>,
 }
 
 impl Default for Nature {
@@ -298,6 +309,7 @@ impl Default for Nature {
             carries: false,
             still: false,
             skins: false,
+            drives: None,
         }
     }
 }
@@ -324,6 +336,8 @@ pub struct Inputs<'a> {
     pub tracks: &'a Tracks,
     /// From the asset at rest to where `rest` is: its placement in the world, or nothing before the skeleton.
     pub placement: DAffine3,
+    /// From bind to the placed rest pose, for each joint.
+    pub joints: &'a [Mat4],
     /// Whether the asset meets other bodies.
     pub meets_others: bool,
     /// When the scene starts and ends, in seconds, and its frames a second: which frames will be asked for.
@@ -365,6 +379,16 @@ impl fmt::Debug for Posed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} joints at {} s", self.joints.len(), self.secs)
     }
+}
+
+/// A tick under way of what moves the joints: [`SUBSTEPS`] finer steps.
+pub trait Substeps<S> {
+    /// One of them, to a time of the scene in seconds, with what presses on the body before it.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt`]; the state is then as it was.
+    fn substep(&mut self, secs: f64, pressures: &[Pressure], state: &mut S) -> Result<(), Halt>;
 }
 
 /// No memory.
@@ -449,6 +473,22 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     /// deformed.
     fn weigh(&self, _: &Self::Params, _secs: f64, _tracks: &Tracks, _weights: &mut [f32]) {}
 
+    /// *Move*: where it takes the joints, from bind to world. Asked only if its nature says that it
+    /// [`drives`](Nature::drives) them, and of the last such modifier of a body, as the next.
+    fn joints(&self, _: &Self::Params, _: &Self::State) -> Vec<Mat4> {
+        Vec::new()
+    }
+
+    /// *Simulate*: begins a tick of so many seconds in which it moves the joints, before anything else advances.
+    fn begin_tick<'a>(
+        &'a self,
+        _: &'a Self::Params,
+        _: &Self::State,
+        _dt_secs: f64,
+    ) -> Option<Box<dyn Substeps<Self::State> + 'a>> {
+        None
+    }
+
     /// What it remembers before the first tick, at the scene's start.
     fn begin(&self, params: &Self::Params, now: &Moment<'_>) -> Self::State;
 
@@ -501,19 +541,22 @@ pub trait Modifier: Sized + Send + Sync + 'static {
         Ok(posed.body.skin_bound(&posed.bound, posed.joints, posed.skinning, posed.run))
     }
 
-    /// *Deform*: moves the vertices, sets channels, or fills an empty shape; a pure function.
+    /// *Deform*: moves the vertices, sets channels, or fills an empty shape; a pure function. Who only chooses weights,
+    /// moves joints or skins has nothing to do here.
     ///
     /// # Errors
     ///
     /// [`Halt`]: `NotFinite` leaves this modifier out of the frame, with a warning; the others fail the frame.
     fn deform(
         &self,
-        params: &Self::Params,
-        now: &Moment<'_>,
-        state: &Self::State,
-        shape: &mut Shape,
-        report: &mut Report,
-    ) -> Result<(), Halt>;
+        _params: &Self::Params,
+        _now: &Moment<'_>,
+        _state: &Self::State,
+        _shape: &mut Shape,
+        _report: &mut Report,
+    ) -> Result<(), Halt> {
+        Ok(())
+    }
 
     /// What to show beside the surface, in the world.
     fn overlays(

@@ -4,7 +4,7 @@ use glam::{DMat3, DVec3, Vec3};
 use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 use super::Direction;
-use crate::field::{Field, Influence, Motion, Phase, PosedField, Region};
+use crate::field::{Field, Influence, Phase, PosedField, Region, RigidMotion};
 use crate::lanes::{Lanes, WIDTH};
 use crate::mesh::measure::Bounds;
 
@@ -44,7 +44,7 @@ pub(super) struct Kernel<'a> {
     /// For fixed steps: the fields at the start, middle and end of every step.
     poses: Vec<Vec<PosedField<'a>>>,
     /// The motion of what lies in the inner region, if it is known.
-    rigid: Option<Motion>,
+    rigid: Option<RigidMotion>,
 }
 
 impl<'a> Kernel<'a> {
@@ -246,7 +246,7 @@ pub(super) struct Swept {
 /// All points of a chunk through one phase.
 pub(super) struct Sweep<'a, 'k> {
     pub(super) points: &'a mut [Vec3],
-    pub(super) reach: &'a [Reach],
+    pub(super) reach: &'a [Support],
     pub(super) kernel: &'a Kernel<'k>,
 }
 
@@ -395,13 +395,13 @@ impl Kernel<'_> {
 
 /// Where a field can be felt during its phase.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Reach {
+pub(super) enum Support {
     Everywhere,
     Box(Bounds),
     Capsule { start: Vec3, along: Vec3, radius: f32 },
 }
 
-impl Reach {
+impl Support {
     pub(super) fn of(phase: &Phase) -> Vec<Self> {
         phase.fields.iter().map(|field| Self::of_field(field, phase.duration)).collect()
     }
@@ -409,10 +409,10 @@ impl Reach {
     fn of_field(field: &Field, duration: f32) -> Self {
         let Influence::Fade(fade) = &field.influence else { return Self::Everywhere };
         match (&fade.region, fade.motion) {
-            (Region::Point(center), Motion::Still) => {
+            (Region::Point(center), RigidMotion::Still) => {
                 Self::Capsule { start: *center, along: Vec3::ZERO, radius: fade.outer }
             }
-            (Region::Point(center), Motion::Translation { velocity }) => {
+            (Region::Point(center), RigidMotion::Translation { velocity }) => {
                 Self::Capsule { start: *center, along: duration * velocity, radius: fade.outer }
             }
             _ => field.influence.reach(duration).map_or(Self::Everywhere, Self::Box),

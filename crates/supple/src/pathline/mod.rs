@@ -35,10 +35,10 @@
 //!
 //! ```
 //! use glam::Vec3;
-//! use supple::field::{Fade, Field, Flow, Generator, Influence, Motion, Phase, Region};
+//! use supple::field::{Fade, Field, Flow, Generator, Influence, Phase, Region, RigidMotion};
 //! use supple::pathline::{self, Direction, Params};
 //!
-//! let motion = Motion::Translation { velocity: Vec3::Z };
+//! let motion = RigidMotion::Translation { velocity: Vec3::Z };
 //! let region = Region::Point(Vec3::ZERO);
 //! let influence = Influence::Fade(Fade { region, motion, inner: 1.0, outer: 2.0 });
 //! let tool = Field::new(influence, Generator::translation(Vec3::ZERO, Vec3::Z), motion);
@@ -68,7 +68,7 @@ use crate::mesh::measure::Bounds;
 use crate::run::Cancelled;
 use step::INJECTIVE;
 
-use kernel::{Pace, Reach, Steepest, Sweep, Swept};
+use kernel::{Pace, Steepest, Support, Sweep, Swept};
 
 /// Steps of one phase beyond which the parameters are surely wrong.
 const MOST_STEPS: f32 = 200_000.0;
@@ -198,7 +198,7 @@ fn advect_phase(
 ) -> Result<Swept, Error> {
     let Some(bounds) = Bounds::of(points) else { return Ok(Swept::default()) };
     let pace = pace(points, phase, params, direction, &bounds, run)?;
-    let reach = Reach::of(phase);
+    let reach = Support::of(phase);
     let kernel = kernel::Kernel::new(phase, pace, direction);
     let (steps, frozen) = (AtomicU32::new(0), AtomicU32::new(0));
     run.for_each_chunk(points, |_, chunk| {
@@ -276,7 +276,7 @@ fn sampled_gradient(
     span: f32,
     run: &Run<'_>,
 ) -> f32 {
-    let reach = Reach::of(phase);
+    let reach = Support::of(phase);
     let felt = |x: &Vec3| reach.iter().any(|r| r.contains(*x));
     let felt: Vec<Vec3> = points.iter().copied().filter(felt).collect();
     let stride = felt.len().div_ceil(SAMPLES).max(1);
@@ -298,7 +298,7 @@ fn sampled_gradient(
             let here = Steepest { points: &points, phase, time: time(k), span };
             largest = largest.max(here.run());
             if let Some(kernel) = ways.get(k as usize) {
-                let reach = [Reach::Everywhere];
+                let reach = [Support::Everywhere];
                 Sweep { points: &mut points, reach: &reach, kernel }.run();
             }
         }

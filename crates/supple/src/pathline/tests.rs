@@ -1,10 +1,10 @@
-use super::kernel::{Kernel, Reach, Sweep, sweep};
+use super::kernel::{Kernel, Support, Sweep, sweep};
 use super::*;
 use crate::field::smooth_distance::CurveDistance;
-use crate::field::{Fade, Field, Generator, Influence, Motion, Region};
+use crate::field::{Fade, Field, Generator, Influence, Region, RigidMotion};
 
 fn push(center: Vec3, by: Vec3, inner: f32, outer: f32) -> Field {
-    let motion = Motion::Translation { velocity: by };
+    let motion = RigidMotion::Translation { velocity: by };
     let region = Region::Point(center);
     let influence = Influence::Fade(Fade { region, motion, inner, outer });
     Field::new(influence, Generator::translation(center, by), motion)
@@ -19,11 +19,11 @@ fn busy_flow() -> Flow {
     let mut masked = push(Vec3::new(0.4, 0.0, 0.2), Vec3::new(0.2, 0.3, -0.1), 0.1, 0.8);
     masked.masks.push(Fade {
         region: Region::Point(Vec3::new(0.0, 0.6, 0.0)),
-        motion: Motion::Still,
+        motion: RigidMotion::Still,
         inner: 0.1,
         outer: 0.5,
     });
-    let motion = Motion::Rotation { center: Vec3::ZERO, axis: Vec3::Y, speed: 0.7 };
+    let motion = RigidMotion::Rotation { center: Vec3::ZERO, axis: Vec3::Y, speed: 0.7 };
     let ring = (0..9).map(|k| {
         let (s, c) = (0.7 * k as f32).sin_cos();
         Vec3::new(0.5 * c, 0.5 * s, 0.3)
@@ -96,7 +96,7 @@ fn swept(flow: &Flow, steps: u32) -> Vec<Vec3> {
     let mut points = cloud(500);
     sweep::<_, 1>(
         pulp::Scalar::new(),
-        Sweep { points: &mut points, reach: &Reach::of(phase), kernel: &kernel },
+        Sweep { points: &mut points, reach: &Support::of(phase), kernel: &kernel },
     );
     points
 }
@@ -154,7 +154,7 @@ fn same_bits_for_any_thread_count() {
 fn the_vector_kernel_has_the_bits_of_the_plain_loop() {
     for phase in &busy_flow().phases {
         let kernel = Kernel::new(phase, Pace::Fixed { steps: 9 }, Direction::Forward);
-        let reach = Reach::of(phase);
+        let reach = Support::of(phase);
         let (mut plain, mut wide) = (cloud(777), cloud(777));
         sweep::<_, 1>(
             pulp::Scalar::new(),
@@ -241,13 +241,13 @@ fn nothing_becomes_infinite_where_boundaries_meet() {
             Vec3::new(x, c, s)
         })
     };
-    let tube = |x: f32, motion: Motion| crate::field::Tube {
+    let tube = |x: f32, motion: RigidMotion| crate::field::Tube {
         curve: CurveDistance::new(ring(x).collect(), true),
         thickness: 0.2,
         motion,
     };
-    let motion = Motion::Translation { velocity: Vec3::new(-2.0, 0.0, 0.0) };
-    let (inner, outer) = (tube(1.0, motion), tube(-1.0, Motion::Still));
+    let motion = RigidMotion::Translation { velocity: Vec3::new(-2.0, 0.0, 0.0) };
+    let (inner, outer) = (tube(1.0, motion), tube(-1.0, RigidMotion::Still));
     let influence = Influence::Between(crate::field::Between { inner, outer, weight: 1.0 });
     let generator = Generator::translation(Vec3::X, Vec3::new(-2.0, 0.0, 0.0));
     let field = Field::new(influence, generator, motion);

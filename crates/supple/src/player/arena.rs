@@ -4,25 +4,24 @@ use glam::{DAffine3, DMat4, Mat4, Quat, Vec3};
 
 use super::cast::Drive;
 use super::open::Loan;
-use super::{Cast, Load, PlayerError, State};
+use super::{Cast, FrameError, Load, PlayerError, State, Step};
 use crate::Run;
-use crate::contact::collider::{Collider, Place, Solid};
+use crate::contact::collider::{Collider, Isometry, Solid};
 use crate::contact::flesh::parting::{Skin, Unparted};
 use crate::contact::flesh::{
     Contacts, Meet, Obstacle, Origin, Parting, PosedCollider, PosedSegment, Pressure, Report,
     Segment, Segments, resolve,
 };
-#[cfg(feature = "rigid")]
-use crate::contact::rigid::{SUBSTEPS, Stepper};
 use crate::contact::{self, Party};
+use crate::modifier::{Halt, SUBSTEPS};
 use crate::scene::{ColliderEntry, Contact, Folder, Motion, Repeat, RigidPath, Scene};
 
 /// All that can touch.
 #[derive(Debug)]
 pub(super) struct Arena {
     colliders: Vec<Collider>,
-    tracks: Vec<Course>,
-    bodies: Vec<Option<Soft>>,
+    tracks: Vec<ColliderMotion>,
+    bodies: Vec<Option<ContactBody>>,
     /// For each body that a modifier lends, how it behaves in contact.
     lent: Vec<Option<Contact>>,
     /// For each pair of segments, in their order, whether they may meet.
@@ -31,7 +30,7 @@ pub(super) struct Arena {
 
 /// How a collider moves.
 #[derive(Debug)]
-struct Course {
+struct ColliderMotion {
     placement: DAffine3,
     path: Option<(RigidPath, Repeat)>,
     /// Body and joint it rides on.
@@ -40,7 +39,7 @@ struct Course {
 
 /// A body that gives way.
 #[derive(Debug)]
-struct Soft {
+struct ContactBody {
     contact: Contact,
     segments: Segments,
     /// The hull of each segment in the placed rest pose.
@@ -62,16 +61,16 @@ impl Arena {
         let mut tracks = Vec::new();
         for entry in &scene.colliders {
             colliders.push(build(entry, load)?);
-            tracks.push(Course::new(entry, cast, folder)?);
+            tracks.push(ColliderMotion::new(entry, cast, folder)?);
         }
-        let bodies: Vec<Option<Soft>> = cast.iter().map(Soft::new).collect();
+        let bodies: Vec<Option<ContactBody>> = cast.iter().map(ContactBody::new).collect();
         let may_meet = pairs(&bodies);
         let lent = cast.iter().map(|c| c.actor.contact.filter(|_| c.lends())).collect();
         Ok(Self { colliders, tracks, bodies, lent, may_meet })
     }
 
     /// Where the colliders were before a tick, for bodies that modifiers lend; empty if there are none.
-    pub(super) fn places_before(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Place> {
+    pub(super) fn places_before(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Isometry> {
         match self.lent.iter().any(Option::is_some) {
             true => self.places(cast, state, secs),
             false => Vec::new(),
@@ -82,7 +81,7 @@ impl Arena {
     pub(super) fn part(
         &self,
         stepped: &mut [(Vec<Mat4>, Vec<Loan>)],
-        (before, now): (&[Place], &[Place]),
+        (before, now): (&[Isometry], &[Isometry]),
         run: &Run<'_>,
     ) {
         let obstacles: Vec<contact::Obstacle<'_>> = (0..)
@@ -116,78 +115,54 @@ impl Arena {
     }
 
     /// Where the colliders are.
-    pub(super) fn places(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Place> {
-        let place = |track: &Course| {
+    pub(super) fn places(&self, cast: &[Cast], state: &State, secs: f64) -> Vec<Isometry> {
+        let place = |track: &ColliderMotion| {
             if let Some((body, joint)) = track.rides {
-                let carried = cast[body].carried(&state.bodies[body].bones, secs);
+                let carried = cast[body].carried(&state.bodies[body], secs);
                 let rest = cast[body].rest_matrices();
                 let moved = carried.joints[joint].as_dmat4() * rest[joint].as_dmat4().inverse();
-                return Place::of(&(DAffine3::from_mat4(moved) * track.placement));
+                return Isometry::of(&(DAffine3::from_mat4(moved) * track.placement));
             }
-            let Some((path, repeat)) = &track.path else { return Place::of(&track.placement) };
+            let Some((path, repeat)) = &track.path else { return Isometry::of(&track.placement) };
             let (first, last) = path.span();
-            Place::of(&(track.placement * path.affine(repeat.wrap(secs, first, last))))
+            Isometry::of(&(track.placement * path.affine(repeat.wrap(secs, first, last))))
         };
         self.tracks.iter().map(place).collect()
     }
 
-    /// Moves rigid bodies by `dt_secs`, to `secs`.
-    #[cfg(feature = "rigid")]
-    pub(super) fn fall(
+    /// Moves the joints of what moves them by itself, in finer steps, with contact before each.
+    pub(super) fn drive(
         &self,
         cast: &[Cast],
         state: &mut State,
-        secs: f64,
-        dt_secs: f64,
-        tick: u64,
-    ) {
-        let mut falling: Vec<(usize, Stepper<'_>)> = Vec::new();
-        for (i, cast) in cast.iter().enumerate() {
-            let bones = &state.bodies[i].bones;
-            if let (Drive::Simulated { ragdoll, .. }, None) = (&*cast.drive, bones.frozen) {
-                falling.push((i, ragdoll.begin_tick(bones, dt_secs as f32)));
-            }
+        step: &Step,
+    ) -> Result<(), FrameError> {
+        let Step { secs, dt_secs, tick, .. } = *step;
+        let bodies = cast.iter().zip(&state.bodies).enumerate();
+        let begun = bodies.filter_map(|(i, (c, b))| Some((i, c.begin_tick(b, dt_secs)?)));
+        let mut driven: Vec<_> = begun.collect();
+        if driven.is_empty() {
+            return Ok(());
         }
-        if falling.is_empty() {
-            return;
-        }
-        let before: Vec<_> = state.bodies.iter().map(|b| b.bones.clone()).collect();
         for k in 1..=SUBSTEPS {
             let now = secs - dt_secs * f64::from(SUBSTEPS - k) / f64::from(SUBSTEPS);
-            let joints: Vec<Vec<Mat4>> = cast
-                .iter()
-                .zip(&state.bodies)
-                .map(|(c, b)| c.carried(&b.bones, now).joints)
-                .collect();
+            let bodies = cast.iter().zip(&state.bodies);
+            let joints: Vec<Vec<Mat4>> = bodies.map(|(c, b)| c.carried(b, now).joints).collect();
             let mut pressures: Vec<Vec<Pressure>> = vec![Vec::new(); cast.len()];
             for pressure in self.touch(cast, state, &joints, now) {
                 pressures[pressure.body as usize].push(pressure);
             }
-            for (i, stepper) in &mut falling {
-                let Drive::Simulated { ragdoll, pull, .. } = &*cast[*i].drive else { continue };
-                let soft = self.bodies[*i].as_ref();
-                let bone = |p: &Pressure| {
-                    Some((ragdoll.bone_of(&soft?.segments.all[p.segment as usize]), *p))
-                };
-                let pressed: Vec<(usize, Pressure)> =
-                    pressures[*i].iter().filter_map(bone).collect();
-                let pull = pull.as_ref().map(|path| {
-                    let (first, last) = path.span();
-                    Place::of(&path.affine(now.clamp(first, last)))
-                });
-                stepper.substep(&mut state.bodies[*i].bones, &pressed, pull.as_ref());
+            for (i, (modifier, substeps)) in &mut driven {
+                let slot = &mut state.bodies[*i].slots[*modifier];
+                match substeps.substep(now, &pressures[*i], &mut slot.memory) {
+                    Err(Halt::NotFinite) => slot.frozen = Some(tick),
+                    done => done.map_err(|halt| cast[*i].failed(*modifier, halt))?,
+                }
             }
+            driven.retain(|(i, (modifier, _))| state.bodies[*i].slots[*modifier].frozen.is_none());
         }
-        for (body, before) in state.bodies.iter_mut().zip(before) {
-            if !body.bones.is_finite() {
-                body.bones = before;
-                body.bones.frozen = Some(tick);
-            }
-        }
+        Ok(())
     }
-
-    #[cfg(not(feature = "rigid"))]
-    pub(super) fn fall(&self, _: &[Cast], _: &mut State, _: f64, _: f64, _: u64) {}
 
     /// Follows the contacts to where the joints are now; returns what presses.
     pub(super) fn touch(
@@ -220,7 +195,7 @@ impl Arena {
         &self,
         body: usize,
         contacts: &Contacts,
-        places: &[Place],
+        places: &[Isometry],
         positions: &mut [Vec3],
         run: &Run<'_>,
     ) -> Report {
@@ -260,7 +235,7 @@ struct Side {
     meet: u32,
     segment: usize,
     solid: Solid,
-    place: Place,
+    place: Isometry,
     normal: Vec3,
     size: f32,
 }
@@ -297,7 +272,7 @@ fn side(meet: u32, plane: &Meet, segment: usize, normal: Vec3, across: f32) -> S
         meet,
         segment,
         solid: Solid::cuboid(Vec3::new(across, thick, across)),
-        place: Place {
+        place: Isometry {
             rotation: Quat::from_rotation_arc(Vec3::Y, normal),
             translation: plane.point - thick * normal,
         },
@@ -306,7 +281,7 @@ fn side(meet: u32, plane: &Meet, segment: usize, normal: Vec3, across: f32) -> S
     }
 }
 
-impl Course {
+impl ColliderMotion {
     fn new(entry: &ColliderEntry, cast: &[Cast], folder: &Folder<'_>) -> Result<Self, PlayerError> {
         // The scale is in the shape.
         let mut standing = entry.placement;
@@ -360,13 +335,12 @@ fn build(entry: &ColliderEntry, load: Load<'_>) -> Result<Collider, PlayerError>
     Ok(Collider::new(&entry.name, &entry.shape, mesh.as_ref(), scale)?)
 }
 
-impl Soft {
+impl ContactBody {
     fn new(cast: &Cast) -> Option<Self> {
         if cast.lends() {
             return None;
         }
-        let simulated = matches!(cast.actor.motion, Motion::Rigid(_) | Motion::Ragdoll(_));
-        let contact = cast.actor.contact.or_else(|| simulated.then(Contact::default))?;
+        let contact = cast.actor.contact.or_else(|| cast.is_driven().then(Contact::default))?;
         let rest = cast.rest_matrices();
         let segments = Segments::new(&cast.body, &rest);
         let hulls = segments.all.iter().map(|s| hull_of(&s.posed(&rest[s.joint]))).collect();
@@ -411,7 +385,7 @@ impl Soft {
             let joint = segment.joint;
             let place = || {
                 let moved = joints[joint].as_dmat4() * self.rest[joint].as_dmat4().inverse();
-                Place::of(&affine(moved))
+                Isometry::of(&affine(moved))
             };
             PosedSegment {
                 body,
@@ -441,15 +415,15 @@ fn hull_of(_points: &[Vec3]) -> Option<Solid> {
 
 /// Which segments may meet: those of bodies that collide with others, and those of one body that do
 /// not overlap at rest.
-fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
-    let all: Vec<(usize, usize, &Soft)> = bodies
+fn pairs(bodies: &[Option<ContactBody>]) -> Vec<Vec<bool>> {
+    let all: Vec<(usize, usize, &ContactBody)> = bodies
         .iter()
         .enumerate()
         .flat_map(|(i, soft)| {
             soft.iter().flat_map(move |s| (0..s.segments.all.len()).map(move |k| (i, k, s)))
         })
         .collect();
-    let may = |a: &(usize, usize, &Soft), b: &(usize, usize, &Soft)| {
+    let may = |a: &(usize, usize, &ContactBody), b: &(usize, usize, &ContactBody)| {
         if a.0 != b.0 {
             return a.2.contact.others && b.2.contact.others;
         }
@@ -458,7 +432,7 @@ fn pairs(bodies: &[Option<Soft>]) -> Vec<Vec<bool>> {
     all.iter().map(|a| all.iter().map(|b| may(a, b)).collect()).collect()
 }
 
-fn overlap_at_rest(soft: &Soft, a: usize, b: usize) -> bool {
+fn overlap_at_rest(soft: &ContactBody, a: usize, b: usize) -> bool {
     let inside = |points: usize, hull: usize| {
         let segment = &soft.segments.all[points];
         let Some(hull) = &soft.hulls[hull] else { return true };

@@ -11,9 +11,6 @@ use super::error::{FrameError, PlayerError};
 use super::open::{Beat, Folded, Instant, Lents, Loan, Open, Opening, Rest};
 use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
 use crate::Run;
-#[cfg(feature = "rigid")]
-use crate::contact::rigid::Ragdoll;
-use crate::contact::rigid::RigidState;
 use crate::io::inputs;
 use crate::io::uri::FetchError;
 use crate::mesh::attribute::NORMAL;
@@ -22,13 +19,12 @@ use crate::mesh::tangents;
 use crate::mesh::volume::volume;
 use crate::mesh::{Shape, TetMesh, Topology, TriMesh, Values};
 use crate::modifier::{
-    AnyState, Details, Figure, Modifier, Obstacles, PoseAt, Posed, Ready, Report, Stage,
+    AnyState, Details, Figure, Modifier, Obstacles, PoseAt, Posed, Ready, Report, Stage, Substeps,
 };
 use crate::rig::asset::Asset;
 use crate::rig::{Body, Clip, Node, Pose, Skinning};
 use crate::scene::{
-    Actor, ClipChoice, Folder, Keyframes, Motion, PathError, Recording, Repeat, RigidMotion,
-    RigidPath, Source,
+    Actor, ClipChoice, Folder, Keyframes, Motion, PathError, Recording, Repeat, RigidPath, Source,
 };
 
 /// Rest volumes below this share of the bounding box' cube count as none.
@@ -63,21 +59,8 @@ pub struct Cast {
 #[derive(Debug)]
 pub(super) enum Drive {
     Still,
-    Clip {
-        clip: Clip,
-        span: (f32, f32),
-        keyframes: Keyframes,
-    },
-    Path {
-        path: RigidPath,
-        repeat: Repeat,
-    },
-    #[cfg(feature = "rigid")]
-    Simulated {
-        ragdoll: Box<Ragdoll>,
-        pull: Option<RigidPath>,
-        skinning: Skinning,
-    },
+    Clip { clip: Clip, span: (f32, f32), keyframes: Keyframes },
+    Path { path: RigidPath, repeat: Repeat },
 }
 
 /// A body at one moment, and what went wrong on the way.
@@ -136,18 +119,21 @@ impl Cast {
             let wrong = |source| PlayerError::Body { asset: actor.name.clone(), source };
             body = Body::from_asset(&loaded).map_err(wrong)?;
         }
-        let drive = Drive::new(&actor, &loaded, &body, folder)?;
+        let drive = Drive::new(&actor, &loaded, folder)?;
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
         let rest_volume = enclosed(&rest, run);
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
-        let first = placed(body.matrices(body.rest_pose()), placement).first().copied();
-        let tets = opening.solid(&actor, &body, first.unwrap_or_default())?.map(Arc::new);
+        let joints = &placed(body.matrices(body.rest_pose()), placement)[..];
+        let first = joints.first().copied().unwrap_or_default();
+        let tets = opening.solid(&actor, &body, first)?.map(Arc::new);
         let placed = &rest.meshes[0];
         let meets_others = actor.contact.is_some_and(|contact| contact.others);
-        let at_rest = Rest { body: &body, placed, tets: tets.as_deref(), placement, meets_others };
+        let tets_at_rest = tets.as_deref();
+        let at_rest =
+            Rest { body: &body, placed, tets: tets_at_rest, placement, joints, meets_others };
         let modifiers = opening.prepare((&actor, &folded, &[]), &at_rest, load)?;
         let topology = Arc::new(match body.mesh.triangles.is_empty() {
             true => Topology::Points,
@@ -211,6 +197,7 @@ impl Cast {
             placed: &self.rest.meshes[0],
             tets: self.tets.as_deref(),
             placement: self.placement,
+            joints: &self.rest_matrices(),
             meets_others,
         };
         let known = if is_same_contact { &self.modifiers[..] } else { &[] };
@@ -223,7 +210,6 @@ impl Cast {
         if !Arc::ptr_eq(&self.body, &old.body) {
             return;
         }
-        state.bones.clone_from(&was.bones);
         for (modifier, slot) in self.modifiers.iter().zip(&mut state.slots) {
             if let Some(kept) = modifier.kept_from.and_then(|k| was.slots.get(k)) {
                 slot.clone_from(kept);
@@ -258,12 +244,17 @@ impl Cast {
         };
         let none = || Slot { memory: AnyState::none(), frozen: None };
         let slots = self.modifiers.iter().map(|_| none()).collect();
-        let mut state = BodyState { slots, bones: self.begin_bones() };
+        let mut state = BodyState { slots };
+        if let Some(i) = self.driver() {
+            // All others are told where it takes the joints.
+            let at_rest = self.at(self.rest_matrices());
+            state.slots[i].memory = self.modifiers[i].erased.begin(&at(0).now(&at_rest, i));
+        }
         let warms_up = |i: usize| self.warms_up(i);
         self.begin_some(&mut state, &at(0), warms_up, warms_up);
         for k in 1..=ticks {
             let beat = at(k);
-            let mut carried = self.carried_whole(&state.bones, &beat.moment);
+            let mut carried = self.carried_whole(&state, &beat.moment);
             for i in self.order().filter(|&i| self.warms_up(i)) {
                 let slot = &mut state.slots[i];
                 // What cannot be read now cannot be read in the first frame either, and is told there.
@@ -273,16 +264,28 @@ impl Cast {
         state
     }
 
-    /// The bones before the first tick.
-    fn begin_bones(&self) -> RigidState {
-        match &*self.drive {
-            #[cfg(feature = "rigid")]
-            Drive::Simulated { ragdoll, .. } => ragdoll.begin(),
-            Drive::Still | Drive::Clip { .. } | Drive::Path { .. } => RigidState::default(),
-        }
+    /// The modifier that moves the joints in the place of the motion.
+    fn driver(&self) -> Option<usize> {
+        self.modifiers.iter().rposition(|m| m.erased.nature().drives.is_some())
     }
 
-    /// Advances the memories, to the moment; the bones have moved already. Returns where that carries the
+    /// Whether a modifier moves the joints.
+    pub(super) fn is_driven(&self) -> bool {
+        self.driver().is_some()
+    }
+
+    /// Begins the finer steps of a tick, if a modifier moves the joints: its number, and what takes the steps.
+    pub(super) fn begin_tick(
+        &self,
+        state: &BodyState,
+        dt_secs: f64,
+    ) -> Option<(usize, Box<dyn Substeps<AnyState> + '_>)> {
+        let i = self.driver()?;
+        let slot = Some(&state.slots[i]).filter(|slot| slot.frozen.is_none())?;
+        Some((i, self.modifiers[i].erased.begin_tick(&slot.memory, dt_secs)?))
+    }
+
+    /// Advances the memories, to the moment; what moves the joints has done so already. Returns where that carries the
     /// joints, and what is lent to contact.
     pub(super) fn step(
         &self,
@@ -290,7 +293,7 @@ impl Cast {
         beat: &Beat<'_>,
     ) -> Result<(Vec<Mat4>, Vec<Loan>), FrameError> {
         let mut lent = Vec::new();
-        let mut carried = self.carried_whole(&state.bones, &beat.moment);
+        let mut carried = self.carried_whole(state, &beat.moment);
         for i in self.order() {
             self.step_one(i, &mut state.slots[i], beat, (&mut carried, &mut lent))?;
         }
@@ -306,7 +309,7 @@ impl Cast {
     ) -> Result<Deformed, FrameError> {
         let (moment, run) = (&beat.moment, beat.run);
         let pose = self.full_pose(moment);
-        let joints = self.matrices(&pose, &state.bones, moment.secs);
+        let joints = self.matrices(&pose, Some(state), moment.secs);
         let mut deformed = Deformed {
             number,
             shape: Shape { topology: self.topology.clone(), ..Shape::default() },
@@ -385,10 +388,10 @@ impl Cast {
         };
         let at = |secs: f64| {
             let pose = self.full_pose(&Instant { secs, ..beat.moment });
-            let matrices = self.matrices(&pose, &RigidState::default(), secs);
+            let matrices = self.matrices(&pose, None, secs);
             (body.morphed(&pose, run), matrices)
         };
-        let is_known = matches!(*self.drive, Drive::Clip { .. });
+        let is_known = matches!(*self.drive, Drive::Clip { .. }) && !self.is_driven();
         let posed = Posed {
             body,
             bound,
@@ -427,12 +430,11 @@ impl Cast {
     }
 
     fn skinning(&self) -> Skinning {
-        match &*self.drive {
+        let driven = self.modifiers.iter().rev().find_map(|m| m.erased.nature().drives);
+        driven.unwrap_or(match &*self.drive {
             Drive::Clip { keyframes, .. } => keyframes.skinning,
-            #[cfg(feature = "rigid")]
-            Drive::Simulated { skinning, .. } => *skinning,
             Drive::Still | Drive::Path { .. } => Skinning::Linear,
-        }
+        })
     }
 
     /// *Move*: the pose of the skeleton.
@@ -452,24 +454,17 @@ impl Cast {
 
     /// The pose that the primary motion alone gives it, and its joints then; `None` if it is simulated.
     pub(super) fn moved(&self, secs: f64) -> Option<(Pose, Vec<Mat4>)> {
-        #[cfg(feature = "rigid")]
-        if matches!(*self.drive, Drive::Simulated { .. }) {
-            return None;
-        }
         let pose = self.pose(secs);
-        let matrices = self.matrices(&pose, &RigidState::default(), secs);
+        let matrices = (!self.is_driven()).then(|| self.matrices(&pose, None, secs))?;
         Some((pose, matrices))
     }
 
-    /// From bind to world, for each joint.
-    fn matrices(&self, pose: &Pose, bones: &RigidState, secs: f64) -> Vec<Mat4> {
-        let mut world = self.placement;
-        #[cfg(feature = "rigid")]
-        if let Drive::Simulated { ragdoll, .. } = &*self.drive {
-            return ragdoll.matrices(bones);
+    /// From bind to world, for each joint; without a state, as the motion has them.
+    fn matrices(&self, pose: &Pose, state: Option<&BodyState>, secs: f64) -> Vec<Mat4> {
+        if let (Some(state), Some(i)) = (state, self.driver()) {
+            return self.modifiers[i].erased.joints(&state.slots[i].memory);
         }
-        #[cfg(not(feature = "rigid"))]
-        let _ = bones;
+        let mut world = self.placement;
         if let Drive::Path { path, repeat } = &*self.drive {
             let (first, last) = path.span();
             world *= path.affine(repeat.wrap(secs, first, last));
@@ -483,8 +478,8 @@ impl Cast {
     }
 
     /// Where the primary motion carries the body.
-    pub(super) fn carried(&self, bones: &RigidState, secs: f64) -> Carried {
-        let joints = self.matrices(&self.pose(secs), bones, secs);
+    pub(super) fn carried(&self, state: &BodyState, secs: f64) -> Carried {
+        let joints = self.matrices(&self.pose(secs), Some(state), secs);
         self.at(joints)
     }
 
@@ -494,8 +489,8 @@ impl Cast {
     }
 
     /// Where the primary motion carries the body, with its morph weights and markers.
-    pub(super) fn carried_whole(&self, bones: &RigidState, moment: &Instant<'_>) -> Carried {
-        let mut carried = self.carried(bones, moment.secs).with_markers(&self.modifiers);
+    pub(super) fn carried_whole(&self, state: &BodyState, moment: &Instant<'_>) -> Carried {
+        let mut carried = self.carried(state, moment.secs).with_markers(&self.modifiers);
         carried.morph_weights = self.morph_weights(moment);
         carried
     }
@@ -510,45 +505,13 @@ fn placed(matrices: Vec<Mat4>, world: DAffine3) -> Vec<Mat4> {
 }
 
 impl Drive {
-    fn new(
-        actor: &Actor,
-        asset: &Asset,
-        body: &Body,
-        folder: &Folder<'_>,
-    ) -> Result<Self, PlayerError> {
+    fn new(actor: &Actor, asset: &Asset, folder: &Folder<'_>) -> Result<Self, PlayerError> {
         match &actor.motion {
             Motion::Still => Ok(Self::Still),
             Motion::Keyframes(keyframes) => Self::clip(actor, asset, keyframes),
             Motion::Path(recording) => Self::path(&actor.name, recording, folder)
                 .map(|path| Self::Path { path, repeat: recording.repeat }),
-            Motion::Rigid(motion) => Self::simulated(actor, body, motion, true),
-            Motion::Ragdoll(motion) => Self::simulated(actor, body, motion, false),
         }
-    }
-
-    #[cfg(feature = "rigid")]
-    fn simulated(
-        actor: &Actor,
-        body: &Body,
-        motion: &RigidMotion,
-        one: bool,
-    ) -> Result<Self, PlayerError> {
-        let rest = placed(body.matrices(body.rest_pose()), actor.placement.affine());
-        let ragdoll = Ragdoll::new(body, &rest, one, &motion.params)
-            .map_err(|e| PlayerError::Rigid { asset: actor.name.clone(), what: e.to_string() })?;
-        let pull = RigidPath::new(motion.pull.clone());
-        Ok(Self::Simulated { ragdoll: Box::new(ragdoll), pull, skinning: motion.skinning })
-    }
-
-    #[cfg(not(feature = "rigid"))]
-    fn simulated(
-        actor: &Actor,
-        _body: &Body,
-        _motion: &RigidMotion,
-        _one: bool,
-    ) -> Result<Self, PlayerError> {
-        let what = "rigid bodies need the feature 'rigid' of this library".to_owned();
-        Err(PlayerError::Rigid { asset: actor.name.clone(), what })
     }
 
     fn clip(actor: &Actor, asset: &Asset, keyframes: &Keyframes) -> Result<Self, PlayerError> {

@@ -63,14 +63,6 @@ pub enum PlayerError {
         /// What is wrong with it.
         source: PathError,
     },
-    /// An asset cannot be simulated.
-    #[error("asset '{asset}': {what}")]
-    Rigid {
-        /// Which asset.
-        asset: String,
-        /// Why.
-        what: String,
-    },
     /// A collider makes no sense.
     #[error(transparent)]
     Collider(#[from] crate::contact::collider::ColliderError),

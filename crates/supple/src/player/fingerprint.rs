@@ -23,8 +23,8 @@ use crate::mesh::{Attributes, CornerAttribute, MorphTarget, PointCloud, TriMesh,
 use crate::rig::{Channel, Clip, Track};
 use crate::scene::{Noted, Output, Scene};
 
-/// Raised when the same scene gives other frames than before.
-const FRAMES_VERSION: u32 = 3;
+/// Raised when the same scene gives other frames than before, or states of another form.
+const FRAMES_VERSION: u32 = 4;
 
 /// Files up to this size are hashed whole.
 const WHOLE_BYTES: u64 = 1 << 30;

@@ -68,7 +68,7 @@ use std::sync::{Arc, Mutex};
 use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::contact::collider::{Collider, Place};
+use crate::contact::collider::{Collider, Isometry};
 use crate::contact::flesh::{self, Contacts};
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::shading::{Buffers, Shading};
@@ -134,7 +134,7 @@ pub struct Frame {
     /// One for each asset of the scene, in its order.
     pub bodies: Vec<BodyFrame>,
     /// Where the scene's colliders are, in the order of [`Player::colliders`].
-    pub colliders: Vec<Place>,
+    pub colliders: Vec<Isometry>,
     /// How it went.
     pub report: Report,
 }
@@ -500,9 +500,6 @@ impl Player {
             true => self.arena.give_way(i, contacts, shot.colliders, positions, run),
             false => flesh::Report::default(),
         };
-        deformed.warnings.extend(state.bones.frozen.map(|tick| {
-            format!("asset '{}': its bones were not finite at tick {tick}, frozen", cast.actor.name)
-        }));
         run.check()?;
         let untouched = untouched.filter(|_| contact.moves());
         let ((normals, now), before) = run.join(
@@ -552,11 +549,11 @@ impl Player {
         shaded
     }
 
-    /// Moves a state on: rigid bodies, then modifiers, then contacts.
+    /// Moves a state on: what moves joints by itself, then modifiers, then contacts.
     fn advance(&self, state: &mut State, step: &Step, run: &Run<'_>) -> Result<(), FrameError> {
         let Step { secs, dt_secs, tick, whole } = *step;
         let before = self.arena.places_before(&self.cast, state, secs - dt_secs);
-        self.arena.fall(&self.cast, state, secs, dt_secs, tick);
+        self.arena.drive(&self.cast, state, step)?;
         let is_modified = self.cast.iter().any(Cast::is_modified);
         let places =
             if is_modified { self.arena.places(&self.cast, state, secs) } else { Vec::new() };
@@ -679,7 +676,7 @@ fn begun(scene: &Scene, (cast, arena): (&[Cast], &Arena), tick: u64, run: &Run<'
         run,
     };
     cast.iter().zip(&mut state.bodies).for_each(|(c, body)| c.begin_late(body, &beat));
-    let joints = |(c, b): (&Cast, &BodyState)| c.carried(&b.bones, secs).joints;
+    let joints = |(c, b): (&Cast, &BodyState)| c.carried(b, secs).joints;
     let joints: Vec<Vec<Mat4>> = cast.iter().zip(&state.bodies).map(joints).collect();
     arena.touch(cast, &mut state, &joints, secs);
     state
@@ -749,7 +746,7 @@ struct Played {
 struct Shot<'a> {
     state: &'a State,
     secs: f64,
-    colliders: &'a [Place],
+    colliders: &'a [Isometry],
     shaded: bool,
 }
 

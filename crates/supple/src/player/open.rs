@@ -69,6 +69,8 @@ pub(super) struct Rest<'a> {
     pub(super) tets: Option<&'a [TetMesh; 2]>,
     /// From the asset at rest to the placed body.
     pub(super) placement: DAffine3,
+    /// From bind to the placed rest pose, for each joint.
+    pub(super) joints: &'a [Mat4],
     /// Whether it meets other bodies.
     pub(super) meets_others: bool,
 }
@@ -226,6 +228,7 @@ impl Opening<'_> {
                 Stage::World => rest.placement,
                 Stage::Rest | Stage::Pose => DAffine3::IDENTITY,
             },
+            joints: rest.joints,
             meets_others: rest.meets_others,
             start_secs: self.scene.time.start,
             end_secs: self.scene.time.end,
@@ -280,13 +283,13 @@ impl Opening<'_> {
             *body = Body::from_asset(asset).map_err(|e| e.to_string())?;
         }
         let (placed, placement) = (&body.mesh, DAffine3::IDENTITY);
-        let rest = Rest { body, placed, tets: None, placement, meets_others: false };
+        let joints = &body.matrices(body.rest_pose())[..];
+        let rest = Rest { body, placed, tets: None, placement, joints, meets_others: false };
         let erased = self.prepare_one((Stage::Rest, entry), &rest, load)?.erased;
         if !erased.nature().still {
             let what = "remesh = true needs edits that never change: give their amount as a number";
             return if remeshes { Err(what.to_owned()) } else { Ok(None) };
         }
-        let joints = body.matrices(body.rest_pose());
         let now = Moment {
             tick: 0,
             secs: self.scene.time.start,
@@ -294,8 +297,8 @@ impl Opening<'_> {
             since_tick_secs: 0.0,
             tracks: &self.scene.tracks,
             eye: None,
-            joints: &joints,
-            centroid: body.centroid(&joints),
+            joints,
+            centroid: body.centroid(joints),
             morph_weights: &[],
             shifts: &[],
             obstacles: Obstacles::default(),
@@ -430,7 +433,7 @@ impl Cast {
         begins: impl Fn(usize) -> bool,
         begun: impl Fn(usize) -> bool,
     ) {
-        let mut carried = self.carried_whole(&state.bones, &beat.moment);
+        let mut carried = self.carried_whole(state, &beat.moment);
         for i in self.order() {
             self.pose_before(i, &mut carried);
             let (erased, slot) = (&self.modifiers[i].erased, &mut state.slots[i]);
@@ -632,11 +635,14 @@ impl Cast {
         beat: &Beat<'_>,
         deformed: &mut Deformed,
     ) -> Result<Cow<'_, [Vec3]>, FrameError> {
-        let is_early = |m: &Open| m.stage != Stage::World && !m.erased.nature().skins;
+        let is_early = |m: &Open| {
+            let nature = m.erased.nature();
+            m.stage != Stage::World && !nature.skins && nature.drives.is_none()
+        };
         if !self.modifiers.iter().any(is_early) {
             return Ok(self.body.morphed(pose, beat.run));
         }
-        let mut carried = self.carried(&state.bones, beat.moment.secs);
+        let mut carried = self.carried(state, beat.moment.secs);
         carried.morph_weights = self.morph_weights(&beat.moment);
         deformed.shape.positions.clone_from(&self.body.mesh.positions);
         for stage in [Stage::Rest, Stage::Pose] {
@@ -667,7 +673,7 @@ impl Cast {
             size_of::<Slot>() + modifier.erased.size(&slot.memory).unwrap_or(0)
         };
         let slots: usize = self.modifiers.iter().zip(&state.slots).map(of).sum();
-        size_of::<BodyState>() + size_of_val(&state.bones.bones[..]) + slots
+        size_of::<BodyState>() + slots
     }
 
     /// A state that may come from a file, with the states of its modifiers as their own types; `None` if one is of
@@ -677,7 +683,7 @@ impl Cast {
             Some(Slot { memory: modifier.erased.adopt(&slot.memory)?, frozen: slot.frozen })
         };
         let slots = self.modifiers.iter().zip(&state.slots).map(adopt).collect::<Option<_>>()?;
-        Some(BodyState { slots, bones: state.bones.clone() })
+        Some(BodyState { slots })
     }
 
     pub(super) fn failed(&self, i: usize, halt: Halt) -> FrameError {

@@ -12,7 +12,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contact::flesh::Contacts;
-use crate::contact::rigid::RigidState;
 use crate::modifier::AnyState;
 
 /// All memories after a tick.
@@ -31,8 +30,6 @@ pub struct State {
 pub struct BodyState {
     /// One for each modifier.
     pub slots: Vec<Slot>,
-    /// Where its bones are, if its motion is simulated.
-    pub bones: RigidState,
 }
 
 /// The memory of one modifier.
@@ -45,11 +42,9 @@ pub struct Slot {
 }
 
 impl State {
-    /// True if both are states of scenes with as many bodies, bones and modifiers.
+    /// True if both are states of scenes with as many bodies and modifiers.
     pub(super) fn fits(&self, other: &Self) -> bool {
-        let counts = |s: &Self| -> Vec<[usize; 2]> {
-            s.bodies.iter().map(|b| [b.bones.bones.len(), b.slots.len()]).collect()
-        };
+        let counts = |s: &Self| -> Vec<usize> { s.bodies.iter().map(|b| b.slots.len()).collect() };
         counts(self) == counts(other)
     }
 }

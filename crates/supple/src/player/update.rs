@@ -100,7 +100,8 @@ impl Player {
     fn is_arena_of(&self, scene: &Scene, cast: &[Cast]) -> bool {
         let is_same = |(a, b): (&Cast, &Cast)| {
             let same_asset = a.actor.name == b.actor.name && a.actor.contact == b.actor.contact;
-            same_asset && Arc::ptr_eq(&a.body, &b.body) && a.lends() == b.lends()
+            let same_nature = a.lends() == b.lends() && a.is_driven() == b.is_driven();
+            same_asset && same_nature && Arc::ptr_eq(&a.body, &b.body)
         };
         self.scene.colliders == scene.colliders
             && self.cast.len() == cast.len()

@@ -32,7 +32,7 @@ use std::collections::HashMap;
 use glam::{Mat4, Vec3};
 
 use super::asset::Asset;
-use super::body::{Parts, Surface};
+use super::body::{InstanceSurface, Parts};
 use crate::Run;
 use crate::mesh::attribute::NORMAL;
 use crate::mesh::intersect::count_self_intersections;
@@ -139,7 +139,7 @@ fn shared_out(target: Target, share: f64) -> Target {
 /// An instance of a mesh where the file shows it.
 struct Shown {
     mesh: usize,
-    surface: Surface,
+    surface: InstanceSurface,
     bounds: Bounds,
     /// What takes the mesh there, if one matrix does.
     matrix: Option<Mat4>,
@@ -187,7 +187,7 @@ fn beside(
             let places = &other.surface.positions;
             shared.extend(places.iter().filter_map(|x| known.get(&bits(*x))));
             if let Some(matrix) = matrix.or(own.matrix).filter(|_| other.mesh != m) {
-                add_near(&mut corners, &other.surface, &near, &Way { matrix, known: &known });
+                add_near(&mut corners, &other.surface, &near, &FromShown { matrix, known: &known });
             }
         }
     }
@@ -198,13 +198,18 @@ fn beside(
 }
 
 /// From where an instance is shown into the space of its mesh; places of its vertices to the bit.
-struct Way<'a> {
+struct FromShown<'a> {
     matrix: Mat4,
     known: &'a HashMap<[u32; 3], Vec3>,
 }
 
 /// Adds the corners of the triangles of a surface that are near.
-fn add_near(corners: &mut Vec<Vec3>, surface: &Surface, near: &Bounds, way: &Way<'_>) {
+fn add_near(
+    corners: &mut Vec<Vec3>,
+    surface: &InstanceSurface,
+    near: &Bounds,
+    way: &FromShown<'_>,
+) {
     let back = way.matrix.as_dmat4().inverse();
     for t in &surface.triangles {
         let at = t.map(|v| surface.positions[v as usize]);

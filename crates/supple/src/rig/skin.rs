@@ -2,7 +2,7 @@
 //!
 //! # Method
 //!
-//! *Linear blend*: `x' = Σ w_j M_j x`, normals by the cofactors of `Σ w_j M_j`.
+//! *Linear blend*: `x' = Σ w_j M_j x` (6.4), normals by the cofactors of `Σ w_j M_j`.
 //!
 //! *Dual quaternion*: every matrix is split into a stretch and a rigid motion, `M_j x = R_j (S_j x) + t_j`
 //! (polar decomposition). The stretches are blended linearly and applied first; the rigid motions are
@@ -87,12 +87,12 @@ pub enum Skinning {
 pub struct Palette {
     matrices: Vec<Mat4>,
     /// The split of each matrix; empty for linear blends.
-    motions: Vec<Motion>,
+    motions: Vec<BoneTransform>,
 }
 
 /// `x ↦ R (S x) + t`.
 #[derive(Clone, Copy, Debug)]
-struct Motion {
+struct BoneTransform {
     stretch: Mat3,
     real: Quat,
     dual: Quat,
@@ -104,7 +104,7 @@ impl Palette {
     pub fn new(matrices: &[Mat4], skinning: Skinning) -> Self {
         let motions = match skinning {
             Skinning::Linear => Vec::new(),
-            Skinning::DualQuaternion => matrices.iter().map(Motion::new).collect(),
+            Skinning::DualQuaternion => matrices.iter().map(BoneTransform::new).collect(),
         };
         Self { matrices: matrices.to_vec(), motions }
     }
@@ -278,7 +278,7 @@ fn cofactors(m: &Mat3) -> Mat3 {
     Mat3::from_cols(y.cross(z), z.cross(x), x.cross(y))
 }
 
-impl Motion {
+impl BoneTransform {
     fn new(matrix: &Mat4) -> Self {
         let linear = Mat3::from_mat4(*matrix).as_dmat3();
         let rotation = nearest_rotation(&linear);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
-use super::document::Place;
+use super::document::Location;
 
 /// A camera; without one, pictures are framed by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ fn field_of_view() -> f64 {
 }
 
 impl Camera {
-    pub(super) fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+    pub(super) fn check(&self, at: Location<'_>) -> Result<(), Problem> {
         if self.eye == self.target {
             let fix = "move 'eye' or 'target'";
             return Err(at.get("eye").wrong("the camera is at its own target", fix));

@@ -22,9 +22,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::Place;
+use super::document::Location;
 use super::{Actor, Motion, Placement, Problem, Source};
-use crate::contact::collider::Shape;
+use crate::contact::collider::ColliderShape;
 
 /// A collider of a scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ pub struct ColliderEntry {
     pub name: String,
     /// What it looks like.
     #[serde(flatten)]
-    pub shape: Shape,
+    pub shape: ColliderShape,
     /// The mesh of `convex` and `mesh`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -87,7 +87,7 @@ impl ColliderEntry {
     pub(super) fn check_all(
         colliders: &mut [Self],
         assets: &[Actor],
-        at: Place<'_>,
+        at: Location<'_>,
     ) -> Result<(), Problem> {
         for i in 0..colliders.len() {
             let (before, collider) = (&colliders[..i], &colliders[i]);
@@ -107,8 +107,11 @@ impl ColliderEntry {
         Ok(())
     }
 
-    fn check(&self, kind: &str, assets: &[Actor], at: Place<'_>) -> Result<(), Problem> {
-        match (&self.source, matches!(self.shape, Shape::Convex | Shape::Mesh { .. })) {
+    fn check(&self, kind: &str, assets: &[Actor], at: Location<'_>) -> Result<(), Problem> {
+        match (
+            &self.source,
+            matches!(self.shape, ColliderShape::Convex | ColliderShape::Mesh { .. }),
+        ) {
             (None | Some(Source::Empty { .. }), true) => {
                 let fix = "add file = \"model.glb\", or zoo = \"boxer\" for a built-in model";
                 return Err(at.wrong("[[collider]] has neither 'file' nor 'zoo'", fix));

@@ -5,15 +5,16 @@ use toml::de::DeValue;
 
 use super::{Folder, Problem};
 use crate::modifier::read::{Formats, Reader, suggest};
+use crate::modifier::{Key, Wrong};
 
 /// A place in a document, for what is found wrong after it was read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct Location<'a> {
     reader: Reader<'a>,
     value: &'a Spanned<DeValue<'a>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Location<'a> {
     pub(super) fn new(reader: Reader<'a>, value: &'a Spanned<DeValue<'a>>) -> Self {
         Self { reader, value }
     }
@@ -50,6 +51,15 @@ impl<'a> Place<'a> {
 
     pub(super) fn wrong(self, what: &str, fix: &str) -> Problem {
         self.reader.problem(self.value.span(), what, fix)
+    }
+
+    /// What is wrong in the table that stands here.
+    pub(super) fn problem(self, wrong: &Wrong) -> Problem {
+        let at = wrong.at.iter().fold(self, |at, key| match key {
+            Key::Name(name) => at.get(name),
+            Key::Entry(index) => at.entry(*index),
+        });
+        at.wrong(&wrong.what, &wrong.fix)
     }
 }
 

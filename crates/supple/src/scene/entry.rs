@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
-use super::document::Place;
-use crate::modifier::{Key, Registry, registry};
+use super::document::Location;
+use crate::modifier::{Registry, registry};
 
 /// A modifier as the document has it: checked by its kind, typed by its owner.
 ///
@@ -49,14 +49,12 @@ impl Entry {
     }
 
     /// What a schema cannot say.
-    pub(super) fn check_document(&self, registry: &Registry, at: Place<'_>) -> Result<(), Problem> {
+    pub(super) fn check_document(
+        &self,
+        registry: &Registry,
+        at: Location<'_>,
+    ) -> Result<(), Problem> {
         let Some(kind) = registry.get(&self.kind) else { return Ok(()) };
-        (kind.check)(&self.params).map_err(|wrong| {
-            let at = wrong.at.iter().fold(at, |at, key| match key {
-                Key::Name(name) => at.get(name),
-                Key::Entry(index) => at.entry(*index),
-            });
-            at.wrong(&wrong.what, &wrong.fix)
-        })
+        (kind.check)(&self.params).map_err(|wrong| at.problem(&wrong))
     }
 }

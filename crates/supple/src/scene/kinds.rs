@@ -4,7 +4,7 @@ use crate::modifier::Registry;
 
 impl Default for Registry {
     fn default() -> Self {
-        Self::none()
+        let all = Self::none()
             .with::<crate::sculpt::modifier::Sculpt>()
             .with::<crate::secondary::modifier::Secondary>()
             .with::<crate::skinning::modifier::Skinning>()
@@ -14,6 +14,9 @@ impl Default for Registry {
             .with::<crate::blendshape::modifier::Blendshape>()
             .with::<crate::smoke::Smoke>()
             .with::<crate::smoke::Walls>()
-            .with::<crate::procdef::modifier::Procdef>()
+            .with::<crate::procdef::modifier::Procdef>();
+        #[cfg(feature = "rigid")]
+        let all = all.with::<crate::rigid::Rigid>().with::<crate::rigid::Jointed>();
+        all
     }
 }

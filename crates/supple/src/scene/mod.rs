@@ -20,7 +20,7 @@
 //! scale = 1                       # or [x, y, z]
 //!
 //! [asset.motion]
-//! kind = "keyframes"              # or "still", "path", "rigid", "ragdoll"
+//! kind = "keyframes"              # or "still", "path"
 //! clip = "Run"                    # or its number, from 0
 //! skinning = "dual-quaternion"    # or "linear"
 //! repeat = "loop"                 # or "once", "ping-pong"
@@ -34,7 +34,7 @@
 //! degrees = 180
 //!
 //! [[asset.pose]]                  # before the skeleton, and how that moves the body
-//! kind = "skinning"               # the blends around joints keep the volume
+//! kind = "skinning"               # the blends around joints keep the volume; or "ragdoll": bones that fall
 //!
 //! [[asset.world]]                 # where the body is
 //! kind = "place"
@@ -70,7 +70,7 @@
 //! ```
 //!
 //! A document of version 1, which has one list `[[asset.modifier]]` in which each kind acts where it must, is read as one
-//! of version 2.
+//! of version 2, and a motion `rigid` or `ragdoll` as the modifier that it is now.
 //!
 //! It is checked on load: an unknown key, a missing file, a wrong unit or a value out of range is a
 //! [`Problem`] that names the line and column, and what would be right.
@@ -93,9 +93,8 @@ mod error;
 pub mod folder;
 mod kinds;
 pub mod motion;
-pub mod path;
 mod starter;
-mod version1;
+mod upgrade;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -103,7 +102,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use document::{Place, Texts};
+use document::{Location, Texts};
 
 use crate::io::inputs;
 use crate::io::uri::Policy;
@@ -111,14 +110,16 @@ use crate::modifier::read::{self, Reader};
 use crate::modifier::{Kind, Registry, Stage};
 
 pub use crate::modifier::read::Unit;
-pub use crate::modifier::{Ease, FlowEntry, Flows, Placement, Source, Tets, Track, Tracks, Value};
+pub use crate::modifier::{
+    Ease, FlowEntry, Flows, PathError, PathKey, Placement, RigidPath, Source, Tets, Track, Tracks,
+    Value,
+};
 pub use camera::Camera;
 pub use collider::{ColliderEntry, Contact, Ride};
 pub use entry::{Entry, Unread};
 pub use error::{Problem, SceneError};
 pub use folder::{Folder, Noted, OpenFlows};
-pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat, RigidMotion};
-pub use path::{PathError, PathKey, RigidPath};
+pub use motion::{ClipChoice, Keyframes, Motion, Recording, Repeat};
 pub use starter::{Starter, sample_of, starter, starter_for};
 
 /// The version of the format this library reads and writes.
@@ -183,7 +184,7 @@ impl Time {
         ((self.end - self.start) * self.fps + 1e-6).floor().clamp(0.0, 1e9) as u32 + 1
     }
 
-    fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+    fn check(&self, at: Location<'_>) -> Result<(), Problem> {
         if at.has("end") && at.has("frames") {
             let what = "both 'end' and 'frames' are given";
             return Err(at.get("frames").wrong(what, "keep one"));
@@ -308,7 +309,7 @@ impl Actor {
         std::iter::once(self).chain(copies).collect()
     }
 
-    fn check(&self, registry: &Registry, version: u32, at: Place<'_>) -> Result<(), Problem> {
+    fn check(&self, registry: &Registry, version: u32, at: Location<'_>) -> Result<(), Problem> {
         if self.source == (Source::Empty { empty: false }) {
             let fix = "write true, or name a file or zoo model";
             return Err(at.get("empty").wrong("'empty' is false", fix));
@@ -326,10 +327,7 @@ impl Actor {
             [(Stage::Rest, &self.rest), (Stage::Pose, &self.pose), (Stage::World, &self.world)]
         {
             for (k, entry) in list.iter().enumerate() {
-                let at = match version {
-                    1 => version1::place(at, registry, stage, k),
-                    _ => at.get(stage.list()).entry(k),
-                };
+                let at = upgrade::place((version, at), registry, (stage, k));
                 entry.check_document(registry, at)?;
             }
         }
@@ -342,7 +340,7 @@ impl Actor {
 #[serde(default)]
 pub struct Output {
     /// File formats. Default: `["glb"]`.
-    pub formats: Vec<Format>,
+    pub formats: Vec<TakeFormat>,
     /// Folder for the files, inside the folder the caller names. Default: that folder itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "name"))]
@@ -351,7 +349,7 @@ pub struct Output {
 
 impl Default for Output {
     fn default() -> Self {
-        Self { formats: vec![Format::Glb], folder: None }
+        Self { formats: vec![TakeFormat::Glb], folder: None }
     }
 }
 
@@ -360,7 +358,7 @@ impl Default for Output {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub enum TakeFormat {
     /// One glTF binary for all assets: morph targets with a weights animation.
     Glb,
     /// A USD text file for each asset: time-sampled points.
@@ -375,7 +373,7 @@ pub enum Format {
     Obj,
 }
 
-impl Format {
+impl TakeFormat {
     /// Every format with the ending of its files.
     pub const ALL: [(&'static str, Self); 6] = [
         ("glb", Self::Glb),
@@ -453,9 +451,9 @@ impl Scene {
         let text = inputs::read_to_string(path).map_err(read)?;
         let wrong = |problem| SceneError::Wrong { path: path.to_owned(), problem };
         let folder = Folder::of(path, policy);
-        let (scene, version) =
+        let (scene, old) =
             Self::parse_any(&text, Some(&folder), &Registry::default()).map_err(wrong)?;
-        notes.extend((version == 1).then(|| version1::NOTE.to_owned()));
+        notes.extend(old);
         Ok(scene)
     }
 
@@ -481,18 +479,18 @@ impl Scene {
         Self::parse_any(text, folder, registry).map(|read| read.0)
     }
 
-    /// Reads a document of any version, and says of which.
+    /// Reads a document of any version, and says what is old in it.
     fn parse_any(
         text: &str,
         folder: Option<&Folder<'_>>,
         registry: &Registry,
-    ) -> Result<(Self, u32), Problem> {
+    ) -> Result<(Self, Vec<String>), Problem> {
         let texts = Texts(folder);
         let none = Tracks::new();
         let fps = Time::default().fps;
         let mut reader = Reader { text, fps, tracks: &none, formats: Some(&texts) };
         let root = reader.parse()?;
-        let version = check_version(Place::new(reader, &root))?;
+        let version = check_version(Location::new(reader, &root))?;
         let part = |path: &str| read::part(&SCHEMA, path);
         // Times may be given in frames, and parameters by tracks: these are read first.
         if let Some(value) = root.get_ref().get("time").and_then(|time| time.get_ref().get("fps")) {
@@ -502,22 +500,23 @@ impl Scene {
         let mut tracks = Tracks::new();
         if let Some(value) = root.get_ref().get("track") {
             tracks = reader.read("track", value, &part("/properties/track"))?;
-            check_tracks(&tracks, Place::new(reader, value))?;
+            check_tracks(&tracks, Location::new(reader, value))?;
         }
         reader.tracks = &tracks;
-        let place = Place::new(reader, &root);
-        let schema = Self::schema_of(version, registry);
-        let mut scene: Self = match version {
-            1 => {
+        let place = Location::new(reader, &root);
+        let schema = upgrade::with_motions(Self::schema_of(version, registry), registry);
+        let notes = upgrade::notes(version, place);
+        let mut scene: Self = match notes.is_empty() {
+            false => {
                 let document = reader.read("", &root, &schema)?;
-                let upgraded = version1::upgraded(document, registry);
+                let upgraded = upgrade::upgraded(document, registry);
                 let unread = |e: toml::de::Error| place.wrong(e.message(), "see `supple schema`");
                 Self::deserialize(upgraded).map_err(unread)?
             }
-            _ => reader.read("", &root, &schema)?,
+            true => reader.read("", &root, &schema)?,
         };
         scene.check(registry, version, place)?;
-        Ok((scene, version))
+        Ok((scene, notes))
     }
 
     /// The schema of scenes with the kinds of modifiers of `registry`: what is read, with what it means.
@@ -541,7 +540,7 @@ impl Scene {
         if version == 1 {
             Stage::ALL.iter().for_each(|stage| drop(keys.remove(stage.list())));
             let kinds = read::kinds(registry.iter().map(named));
-            keys.insert(version1::LIST.to_owned(), list(kinds));
+            keys.insert(upgrade::LIST.to_owned(), list(kinds));
             return schema;
         }
         for stage in Stage::ALL {
@@ -554,7 +553,12 @@ impl Scene {
     }
 
     /// What a schema cannot say; gives names to what has none.
-    fn check(&mut self, registry: &Registry, version: u32, at: Place<'_>) -> Result<(), Problem> {
+    fn check(
+        &mut self,
+        registry: &Registry,
+        version: u32,
+        at: Location<'_>,
+    ) -> Result<(), Problem> {
         self.time.check(at.get("time"))?;
         for i in 0..self.assets.len() {
             let (before, actor) = (&self.assets[..i], &self.assets[i]);
@@ -592,7 +596,7 @@ impl Scene {
 }
 
 /// The version of a document, if it can be read.
-fn check_version(root: Place<'_>) -> Result<u32, Problem> {
+fn check_version(root: Location<'_>) -> Result<u32, Problem> {
     if !root.has("supple") {
         let what = "the document has no 'supple'";
         return Err(root.wrong(what, &format!("add it: supple = {VERSION}")));
@@ -604,7 +608,7 @@ fn check_version(root: Place<'_>) -> Result<u32, Problem> {
     })
 }
 
-fn check_placement(placement: &Placement, at: Place<'_>) -> Result<(), Problem> {
+fn check_placement(placement: &Placement, at: Location<'_>) -> Result<(), Problem> {
     if placement.scale.contains(&0.0) {
         let fix = "use a factor other than 0";
         return Err(at.get("scale").wrong("a scale of 0 flattens the shape", fix));
@@ -612,7 +616,7 @@ fn check_placement(placement: &Placement, at: Place<'_>) -> Result<(), Problem> 
     Ok(())
 }
 
-fn check_tracks(tracks: &Tracks, at: Place<'_>) -> Result<(), Problem> {
+fn check_tracks(tracks: &Tracks, at: Location<'_>) -> Result<(), Problem> {
     for (name, track) in tracks {
         let at = at.get(name);
         if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {

@@ -12,9 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
-use super::document::Place;
-use super::path::PathKey;
-use crate::contact::rigid;
+use super::document::Location;
+use crate::modifier::PathKey;
 use crate::rig::Skinning;
 
 /// How an asset moves.
@@ -28,25 +27,6 @@ pub enum Motion {
     Keyframes(Keyframes),
     /// It moves as a rigid body along a recording.
     Path(Recording),
-    /// It falls and bounces as one rigid body.
-    Rigid(RigidMotion),
-    /// Its bones fall and bounce, and return to the rest pose.
-    Ragdoll(RigidMotion),
-}
-
-/// A motion that is simulated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RigidMotion {
-    /// How joints are blended. Default: `linear`.
-    pub skinning: Skinning,
-    /// What it weighs and how it bounces.
-    #[serde(flatten)]
-    pub params: rigid::Params,
-    /// A path that pulls the body (the first bone of a ragdoll) as on a spring; none leaves it free.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(min = 1))]
-    pub pull: Vec<PathKey>,
 }
 
 /// A clip that moves a skeleton.
@@ -153,16 +133,15 @@ impl Default for Recording {
 }
 
 impl Motion {
-    pub(super) fn check(&self, at: Place<'_>) -> Result<(), Problem> {
+    pub(super) fn check(&self, at: Location<'_>) -> Result<(), Problem> {
         match self {
             Self::Still | Self::Keyframes(_) => Ok(()),
             Self::Path(path) if path.file.is_some() != path.keys.is_empty() => {
                 let fix = "give one of them: file = \"path.csv\", or keys = [{ time = 0, position = [0, 0, 0] }]";
                 Err(at.wrong("a path needs either 'file' or 'keys'", fix))
             }
-            Self::Path(path) => PathKey::check_all(&path.keys, at.get("keys")),
-            Self::Rigid(motion) | Self::Ragdoll(motion) => {
-                PathKey::check_all(&motion.pull, at.get("pull"))
+            Self::Path(path) => {
+                PathKey::check_all(&path.keys, "keys").map_err(|wrong| at.problem(&wrong))
             }
         }
     }

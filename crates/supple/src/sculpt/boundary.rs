@@ -4,7 +4,7 @@
 //!
 //! Each curve is a tube: the points whose smooth distance d to it is at most its thickness. The tubes cut
 //! the surface into the handle, which only the inner tube touches and which moves rigidly; the support
-//! between the two, which is integrated with `β = w D_o³/(D_i³ + w D_o³)`, `D = d − thickness`; and the
+//! between the two, which is integrated with `β = w D_o³/(D_i³ + w D_o³)` (3.7), `D = d − thickness`; and the
 //! rest, which stays. The inner curve moves with the handle during the integration. β has two vanishing
 //! derivatives at both tubes, so the pieces fit together C¹.
 //!
@@ -42,7 +42,7 @@ use super::regions::{Curves, Distances, Part, Thickness, edges, mean_edge};
 use super::twist::{Twist, TwistMap};
 use crate::Run;
 use crate::field::smooth_distance::CurveDistance;
-use crate::field::{Between, Field, Flow, Generator, Influence, Motion, Phase, Tube};
+use crate::field::{Between, Field, Flow, Generator, Influence, Phase, RigidMotion, Tube};
 use crate::mesh::welding::Welding;
 use crate::pathline::{self, Direction};
 
@@ -173,26 +173,26 @@ impl Knob {
             return Self::Twist { joint, knob, degrees: share * degrees, uniform };
         }
         match self.motion() {
-            Ok(Motion::Translation { velocity }) => Self::Translate { by: share * velocity },
-            Ok(Motion::Rotation { center, axis, speed }) => {
+            Ok(RigidMotion::Translation { velocity }) => Self::Translate { by: share * velocity },
+            Ok(RigidMotion::Rotation { center, axis, speed }) => {
                 Self::Rotate { joint: center, axis, degrees: share * speed.to_degrees() }
             }
-            Ok(Motion::Still | Motion::Swing { .. }) | Err(_) => self,
+            Ok(RigidMotion::Still | RigidMotion::Swing { .. }) | Err(_) => self,
         }
     }
 
     /// The motion during one unit of time.
-    fn motion(self) -> Result<Motion, Problem> {
+    fn motion(self) -> Result<RigidMotion, Problem> {
         let rotation = |center: Vec3, axis: Vec3, radians: f32| {
             check_point("the joint", center)?;
             check_finite("the angle", radians)?;
             let axis = direction("the axis", axis)?;
-            Ok(Motion::Rotation { center, axis, speed: radians })
+            Ok(RigidMotion::Rotation { center, axis, speed: radians })
         };
         match self {
             Self::Translate { by } => {
                 check_point("the displacement", by)?;
-                Ok(Motion::Translation { velocity: by })
+                Ok(RigidMotion::Translation { velocity: by })
             }
             Self::Rotate { joint, axis, degrees } => rotation(joint, axis, degrees.to_radians()),
             Self::Twist { joint, knob, degrees, .. } => {
@@ -232,7 +232,7 @@ pub(super) fn drawn_parts(
 pub struct BoundaryMap {
     rest: Vec<Vec3>,
     parts: Vec<Part>,
-    motion: Motion,
+    motion: RigidMotion,
     /// Between inner and outer curve.
     support: Support,
 }
@@ -313,12 +313,15 @@ impl Boundary {
         }
         let Curves { inner, middle, outer } = curves;
         let tubes = || {
-            let tube = |curve: &CurveDistance, thickness: f32, motion: Motion| Tube {
+            let tube = |curve: &CurveDistance, thickness: f32, motion: RigidMotion| Tube {
                 curve: curve.clone(),
                 thickness,
                 motion,
             };
-            [tube(&inner, thickness.inner, motion), tube(&outer, thickness.outer, Motion::Still)]
+            [
+                tube(&inner, thickness.inner, motion),
+                tube(&outer, thickness.outer, RigidMotion::Still),
+            ]
         };
         let fields = match &middle {
             None => vec![field(tubes(), self.weight, motion, motion)],
@@ -402,12 +405,18 @@ fn heights(
 }
 
 /// A motion blended between two tubes; its centre rides along.
-fn field([inner, outer]: [Tube; 2], weight: f32, motion: Motion, riding: Motion) -> Field {
+fn field(
+    [inner, outer]: [Tube; 2],
+    weight: f32,
+    motion: RigidMotion,
+    riding: RigidMotion,
+) -> Field {
     let middle = mean(inner.curve.points());
     let generator = match motion {
-        Motion::Still => Generator::translation(middle, Vec3::ZERO),
-        Motion::Translation { velocity } => Generator::translation(middle, velocity),
-        Motion::Rotation { center, axis, speed } | Motion::Swing { center, axis, speed, .. } => {
+        RigidMotion::Still => Generator::translation(middle, Vec3::ZERO),
+        RigidMotion::Translation { velocity } => Generator::translation(middle, velocity),
+        RigidMotion::Rotation { center, axis, speed }
+        | RigidMotion::Swing { center, axis, speed, .. } => {
             Generator::rotation(center, axis, speed)
         }
     };
@@ -487,7 +496,7 @@ impl BoundaryMap {
     }
 
     /// The motion of the handle.
-    pub(super) fn motion(&self) -> Motion {
+    pub(super) fn motion(&self) -> RigidMotion {
         self.motion
     }
 

@@ -39,7 +39,7 @@ pub enum OnContact {
 
 /// Triangles that met during an edit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Contact {
+pub struct Collision {
     /// Which edit, counted from one.
     pub operation: usize,
     /// The largest share of its motion that was found free of new intersections, 0 to 1.
@@ -68,7 +68,7 @@ const MOST_PARTS: u32 = 100;
 const HALVINGS_TO_STOP: u32 = 10;
 const HALVINGS_TO_TELL: u32 = 6;
 
-impl Contact {
+impl Collision {
     /// What a person should know.
     pub(super) fn warning(&self) -> String {
         let percent = 100.0 * self.share;
@@ -90,7 +90,7 @@ pub(super) fn carry_out(
     triangles: &[[u32; 3]],
     params: &Params,
     run: &Run<'_>,
-) -> Result<(Done, Option<Contact>), Problem> {
+) -> Result<(Done, Option<Collision>), Problem> {
     let is_watched = match params.on_contact {
         OnContact::Ignore => false,
         OnContact::Report => op.may_meet_itself(),
@@ -128,7 +128,7 @@ struct Bracket {
 
 impl Watch<'_> {
     /// The whole motion, and what it ran into.
-    fn tell(&self, positions: &mut [Vec3]) -> Result<(Done, Option<Contact>), Problem> {
+    fn tell(&self, positions: &mut [Vec3]) -> Result<(Done, Option<Collision>), Problem> {
         let done = self.make(positions, 1.0)?;
         let pairs = self.new_pairs(positions)?;
         if pairs.is_empty() {
@@ -142,7 +142,7 @@ impl Watch<'_> {
     }
 
     /// The motion up to the first contact.
-    fn stop(&self, positions: &mut [Vec3]) -> Result<(Done, Option<Contact>), Problem> {
+    fn stop(&self, positions: &mut [Vec3]) -> Result<(Done, Option<Collision>), Problem> {
         let whole = self.make(positions, 1.0);
         let parts = self.parts(positions);
         let mut free = 0.0;
@@ -208,9 +208,9 @@ impl Watch<'_> {
 }
 
 impl Bracket {
-    fn contact(self, pairs: usize, stopped: bool) -> Contact {
+    fn contact(self, pairs: usize, stopped: bool) -> Collision {
         let mut first = self.pairs;
         first.truncate(NAMED);
-        Contact { operation: 0, share: self.free, stopped, pairs, first }
+        Collision { operation: 0, share: self.free, stopped, pairs, first }
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Every vertex has a value s: 0 moves fully, 1 stays, and between them the motion fades with
 //! `β = 1 − b(s)`. s is given on the surface and stays with the vertices; its gradient is estimated
-//! from the neighbours by least squares with no part across the surface, then smoothed. The motion is that
+//! from the neighbours by least squares with no part across the surface (4.1), then smoothed. The motion is that
 //! of the curve's Frenet frame, with a twist added about the tangent.
 //!
 //! # Where we differ from the paper
@@ -39,7 +39,7 @@ use super::error::{Problem, check_fade, check_finite, check_point, check_share};
 use super::guide::{Guide, Orientation, Ride};
 use super::nearest::Nearest;
 use super::regions::Part;
-use super::surface::{Pace, Surface};
+use super::surface::{EditedSurface, Pace};
 use super::twisting::Twisting;
 use crate::Run;
 use crate::field::blend::fade;
@@ -95,7 +95,7 @@ impl Default for Curve {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
-    /// By the distance along the surface from the vertex nearest to a point.
+    /// By the distance along the surface from the vertex nearest to a point: (4.10).
     Geodesic {
         /// The point.
         #[schemars(with = "[f32; 3]", extend("unit" = "m"))]
@@ -323,7 +323,7 @@ impl Curve {
         let mut values = self.extent.values(positions, triangles, self.distance, run)?;
         values.iter_mut().zip(mask).for_each(|(s, m)| *s = 1.0 - m * (1.0 - *s));
         ride.behind = behind(&ride, positions, &values);
-        let surface = Surface::new(positions, &values, fade, triangles, self.smoothing, run);
+        let surface = EditedSurface::new(positions, &values, fade, triangles, self.smoothing, run);
         let taken = guided(&ride, &surface, &values, self.steps, positions, run)?;
         Ok((values, taken))
     }
@@ -342,7 +342,7 @@ impl Curve {
 /// Moves a surface along a way: what is 0 rigidly, the rest by its field. Returns the steps taken.
 pub(super) fn guided(
     ride: &Ride,
-    surface: &Surface,
+    surface: &EditedSurface,
     values: &[f32],
     steps: u32,
     positions: &mut [Vec3],

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{Problem, check_point};
 use super::tool::{Drag, Keep, Mirror, Tool};
-use crate::field::{Flow, Motion, Phase};
+use crate::field::{Flow, Phase, RigidMotion};
 
 /// Drags a tool from where it is placed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,10 +97,10 @@ pub(super) fn dragged<'a>(
     let mut shift = Vec3::ZERO;
     let mut flow = Flow::default();
     // Bad parameters are bad even if there is no way to go.
-    at(shift)?.fields(Vec3::X, Motion::Still)?;
+    at(shift)?.fields(Vec3::X, RigidMotion::Still)?;
     for &leg in legs {
         check_point("the displacement", leg)?;
-        let fields = at(shift)?.fields(leg, Motion::Translation { velocity: leg })?;
+        let fields = at(shift)?.fields(leg, RigidMotion::Translation { velocity: leg })?;
         flow.phases.push(Phase { fields, duration: 1.0 });
         shift += leg;
     }

@@ -6,7 +6,7 @@
 
 use glam::Vec3;
 
-use super::path::Stage;
+use super::path::SpaceMap;
 use crate::Run;
 use crate::field::blend::fade_derivatives;
 use crate::field::{Flow, Influence};
@@ -15,18 +15,18 @@ use crate::mesh::exact_volume::freedom_by_displacement;
 /// Adds what one more edit allows; what it holds exactly is held from now on.
 pub(super) fn combine(
     freedom: &mut [f32],
-    stage: &Stage,
+    map: &SpaceMap,
     before: &[Vec3],
     after: &[Vec3],
     run: &Run<'_>,
 ) {
-    let share: Box<dyn Fn(usize) -> f64 + Sync + '_> = match stage {
-        Stage::Twist(twist) => Box::new(|i| twist.share(before[i])),
-        Stage::Bend(bend) => Box::new(|i| bend.share(before[i])),
-        Stage::Flow(flow) if has_core(flow) => Box::new(|i| final_share(flow, after[i])),
-        Stage::Boundary(map) => Box::new(|i| map.share(i, after[i])),
-        Stage::Stored(stored) => Box::new(|i| fade_derivatives(f64::from(stored.values[i]))[0]),
-        Stage::Flow(_) | Stage::Within(_) => {
+    let share: Box<dyn Fn(usize) -> f64 + Sync + '_> = match map {
+        SpaceMap::Twist(twist) => Box::new(|i| twist.share(before[i])),
+        SpaceMap::Bend(bend) => Box::new(|i| bend.share(before[i])),
+        SpaceMap::Flow(flow) if has_core(flow) => Box::new(|i| final_share(flow, after[i])),
+        SpaceMap::Boundary(map) => Box::new(|i| map.share(i, after[i])),
+        SpaceMap::Stored(stored) => Box::new(|i| fade_derivatives(f64::from(stored.values[i]))[0]),
+        SpaceMap::Flow(_) | SpaceMap::Within(_) => {
             let moved = freedom_by_displacement(before, after);
             run.for_each(freedom, |i, f| *f = f.max(moved[i]));
             return;

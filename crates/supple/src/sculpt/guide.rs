@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{Problem, check_finite, check_point, direction};
 use super::twisting::Twisting;
 use crate::field::motion::rotation;
-use crate::field::{Generator, Motion};
+use crate::field::{Generator, RigidMotion};
 
 /// A curve for the time from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,7 +98,7 @@ impl Guide {
     /// The motion along the guide, with a twist added.
     pub(super) fn ride(&self, orientation: Orientation, twist: Twisting) -> Result<Ride, Problem> {
         let along = |curve: Pieces, twist: Twisting| Ride {
-            way: Way::Along { curve, orientation },
+            way: RidePath::Along { curve, orientation },
             twist,
             behind: 0.0,
             until: 1.0,
@@ -109,11 +109,11 @@ impl Guide {
                 check_finite("the angle", *degrees)?;
                 let axis = direction("the axis", *axis)?.as_dvec3().normalize();
                 let radians = f64::from(*degrees).to_radians();
-                let way = Way::Turn { center: center.as_dvec3(), axis, radians };
+                let way = RidePath::Turn { center: center.as_dvec3(), axis, radians };
                 Ok(Ride { way, twist: Twisting::default(), behind: 0.0, until: 1.0 })
             }
             Self::Polyline(points) => {
-                let way = Way::Drawn(Drawn::new(&checked(points, 2)?, orientation)?);
+                let way = RidePath::Drawn(Drawn::new(&checked(points, 2)?, orientation)?);
                 Ok(Ride { way, twist, behind: 0.0, until: 1.0 })
             }
             Self::Handles { from, to } => {
@@ -215,7 +215,7 @@ impl Pieces {
 /// The rigid motion of what is guided.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ride {
-    pub(super) way: Way,
+    pub(super) way: RidePath,
     /// The turn about the tangent.
     pub(super) twist: Twisting,
     /// How far behind the curve's point the twist has its centre.
@@ -226,7 +226,7 @@ pub(super) struct Ride {
 
 /// Where a ride leads.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Way {
+pub(super) enum RidePath {
     Along { curve: Pieces, orientation: Orientation },
     Drawn(Drawn),
     Turn { center: DVec3, axis: DVec3, radians: f64 },
@@ -303,18 +303,18 @@ impl Drawn {
 
 impl Ride {
     /// A rigid motion that is no curve's.
-    pub(super) fn of(motion: Motion) -> Self {
-        let straight = |by: Vec3| Way::Along {
+    pub(super) fn of(motion: RigidMotion) -> Self {
+        let straight = |by: Vec3| RidePath::Along {
             curve: Pieces(through(&[DVec3::ZERO, by.as_dvec3()])),
             orientation: Orientation::Keep,
         };
         let way = match motion {
-            Motion::Still => straight(Vec3::ZERO),
-            Motion::Translation { velocity } => straight(velocity),
-            Motion::Rotation { center, axis, speed }
-            | Motion::Swing { center, axis, speed, .. } => {
+            RigidMotion::Still => straight(Vec3::ZERO),
+            RigidMotion::Translation { velocity } => straight(velocity),
+            RigidMotion::Rotation { center, axis, speed }
+            | RigidMotion::Swing { center, axis, speed, .. } => {
                 let (center, axis) = (center.as_dvec3(), axis.as_dvec3());
-                Way::Turn { center, axis, radians: f64::from(speed) }
+                RidePath::Turn { center, axis, radians: f64::from(speed) }
             }
         };
         Self { way, twist: Twisting::default(), behind: 0.0, until: 1.0 }
@@ -323,37 +323,37 @@ impl Ride {
     /// How often the pieces of the way meet: a step should not reach across.
     pub(super) fn pieces(&self) -> u32 {
         match &self.way {
-            Way::Along { curve, .. } => curve.0.len() as u32,
-            Way::Drawn(drawn) => drawn.0.len() as u32,
-            Way::Turn { .. } => 1,
+            RidePath::Along { curve, .. } => curve.0.len() as u32,
+            RidePath::Drawn(drawn) => drawn.0.len() as u32,
+            RidePath::Turn { .. } => 1,
         }
     }
 
     /// Where the curve is at a time.
     fn place(&self, t: f64) -> DVec3 {
         match &self.way {
-            Way::Along { curve, .. } => curve.at(t)[0],
-            Way::Drawn(drawn) => drawn.place(t).0,
-            Way::Turn { center, .. } => *center,
+            RidePath::Along { curve, .. } => curve.at(t)[0],
+            RidePath::Drawn(drawn) => drawn.place(t).0,
+            RidePath::Turn { center, .. } => *center,
         }
     }
 
     /// Where the ride starts, and in which direction.
     pub(super) fn start(&self) -> (DVec3, DVec3) {
         match &self.way {
-            Way::Along { curve, .. } => {
+            RidePath::Along { curve, .. } => {
                 let [start, velocity, _] = curve.at(0.0);
                 (start, velocity.normalize_or_zero())
             }
-            Way::Drawn(drawn) => drawn.place(0.0),
-            Way::Turn { center, .. } => (*center, DVec3::ZERO),
+            RidePath::Drawn(drawn) => drawn.place(0.0),
+            RidePath::Turn { center, .. } => (*center, DVec3::ZERO),
         }
     }
 
     /// The generators of the motion at a time: along the curve, and the twist if there is one.
     pub(super) fn generators(&self, t: f64) -> Vec<Generator> {
         match &self.way {
-            Way::Along { curve, orientation } => {
+            RidePath::Along { curve, orientation } => {
                 let [c, dc, ddc] = curve.at(t).map(|v| v.as_vec3());
                 let along = match orientation {
                     Orientation::Follow => Generator::along_curve(c, dc, ddc),
@@ -364,7 +364,7 @@ impl Ride {
                 let twist = is_moving.then(|| self.twisting(t, c, tangent)).flatten();
                 std::iter::once(along).chain(twist).collect()
             }
-            Way::Drawn(drawn) => {
+            RidePath::Drawn(drawn) => {
                 let ((c, tangent), (velocity, turning)) = (drawn.place(t), drawn.speeds(t));
                 let (c, tangent) = (c.as_vec3(), tangent.as_vec3());
                 let speed = turning.length();
@@ -375,7 +375,7 @@ impl Ride {
                 };
                 std::iter::once(along).chain(self.twisting(t, c, tangent)).collect()
             }
-            Way::Turn { center, axis, radians } => {
+            RidePath::Turn { center, axis, radians } => {
                 let (center, axis) = (center.as_vec3(), axis.as_vec3());
                 vec![Generator::rotation(center, axis, *radians as f32)]
             }
@@ -392,11 +392,11 @@ impl Ride {
     /// Angular velocity at a time.
     fn turning(&self, t: f64) -> DVec3 {
         let (curve, orientation) = match &self.way {
-            Way::Turn { axis, radians, .. } => return *radians * *axis,
-            Way::Drawn(drawn) => {
+            RidePath::Turn { axis, radians, .. } => return *radians * *axis,
+            RidePath::Drawn(drawn) => {
                 return drawn.speeds(t).1 + self.twist.rate(t) * drawn.place(t).1;
             }
-            Way::Along { curve, orientation } => (curve, orientation),
+            RidePath::Along { curve, orientation } => (curve, orientation),
         };
         let [_, dc, ddc] = curve.at(t);
         let squared = dc.length_squared();
@@ -473,7 +473,7 @@ mod tests {
     fn curves_start_and_end_where_they_must() {
         let points = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::ONE, Vec3::Z];
         for guide in [Guide::Through(points.clone()), Guide::BSpline(points.clone())] {
-            let Way::Along { curve, .. } =
+            let RidePath::Along { curve, .. } =
                 guide.ride(Orientation::Follow, Twisting::default()).unwrap().way
             else {
                 panic!("a curve")

@@ -16,7 +16,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::path::{NotReversible, Path, Stage};
+use super::path::{NotReversible, Path, SpaceMap};
 use super::{Error, OnContact, Op, Outcome, Params, Problem, apply};
 use crate::Run;
 use crate::lengths::Lengths as _;
@@ -133,15 +133,15 @@ impl Stroke {
         if self.exact_volume || !self.mask.is_empty() || self.op.names_vertices() {
             return None;
         }
-        let stage = match &self.op {
-            Op::Move(_) | Op::Points(_) => Stage::Flow(self.op.flow().ok()?),
-            Op::Twist(twist) if !twist.as_printed => Stage::Twist(twist.prepare().ok()?),
+        let map = match &self.op {
+            Op::Move(_) | Op::Points(_) => SpaceMap::Flow(self.op.flow().ok()?),
+            Op::Twist(twist) if !twist.as_printed => SpaceMap::Twist(twist.prepare().ok()?),
             Op::Bend(bend) if !bend.as_printed && bend.radius.is_none() => {
-                Stage::Bend(bend.prepare().ok()?)
+                SpaceMap::Bend(bend.prepare().ok()?)
             }
             _ => return None,
         };
-        Some(Path { stages: vec![stage] })
+        Some(Path { maps: vec![map] })
     }
 }
 
@@ -172,7 +172,7 @@ impl Log {
         let mut stroke = Stroke { op, exact_volume, on_contact, mask, before: None };
         let was_stopped = done.report.contacts.iter().any(|contact| contact.stopped);
         // What happened must be what the edit alone says: not so where it was stopped or its line moved.
-        let path = stroke.way_back().filter(|path| path.stages == done.path.stages);
+        let path = stroke.way_back().filter(|path| path.maps == done.path.maps);
         if path.is_none() || was_stopped {
             stroke.before = Some(before);
         }

@@ -22,8 +22,8 @@ use super::curve::guided;
 use super::error::Problem;
 use super::freedom::final_share;
 use super::guide::Ride;
-use super::path::{Stage, Stored};
-use super::surface::{Mover, Pace, Surface};
+use super::path::{SpaceMap, Stored};
+use super::surface::{EditedSurface, Mover, Pace};
 use super::{Done, Op, Params};
 use crate::Run;
 use crate::field::{Flow, Phase, PosedField};
@@ -43,7 +43,7 @@ const STEPS: u32 = 64;
 /// A surface with a mask on it.
 pub(super) struct Masked<'a> {
     mask: &'a [f32],
-    surface: Surface,
+    surface: EditedSurface,
 }
 
 impl<'a> Masked<'a> {
@@ -63,7 +63,7 @@ impl<'a> Masked<'a> {
             return Err(Problem::NotAShare { what: "a value of the mask", value });
         }
         let held: Vec<f32> = mask.iter().map(|m| 1.0 - m).collect();
-        let surface = Surface::new(positions, &held, remaining, triangles, SMOOTHING, run);
+        let surface = EditedSurface::new(positions, &held, remaining, triangles, SMOOTHING, run);
         Ok(Self { mask, surface })
     }
 
@@ -136,7 +136,7 @@ impl Op {
                 let map = op.prepare(positions, triangles, run)?;
                 let values = masked.shares(|i| map.share_at_rest(i));
                 let surface =
-                    Surface::new(positions, &values, remaining, triangles, SMOOTHING, run);
+                    EditedSurface::new(positions, &values, remaining, triangles, SMOOTHING, run);
                 let ride = Ride::of(map.motion());
                 let steps = guided(&ride, &surface, &values, STEPS, positions, run)?;
                 (values, pathline::Report { steps, ..exact }, Vec::new())
@@ -147,7 +147,7 @@ impl Op {
             }
             Self::Stamp(op) => {
                 let done = op.run(positions, triangles, &carry, run)?;
-                let Stage::Flow(flow) = &done.stage else { return Ok(done) };
+                let SpaceMap::Flow(flow) = &done.map else { return Ok(done) };
                 (masked.of_flow(flow, positions), done.taken, done.warnings)
             }
             Self::Move(_) | Self::Points(_) | Self::Paint(_) | Self::Twist(_) | Self::Bend(_) => {
@@ -157,7 +157,7 @@ impl Op {
             }
         };
         let stored = Stored { before, after: positions.to_vec(), values };
-        Ok(Done { stage: Stage::Stored(stored), taken, warnings })
+        Ok(Done { map: SpaceMap::Stored(stored), taken, warnings })
     }
 }
 
@@ -309,7 +309,7 @@ mod tests {
             assert!(b.abs_diff_eq(there, 1e-5), "{a} went to {b}, not {there}");
             assert!(*m > 0.0 || a == b, "held");
         }
-        let Stage::Stored(stored) = &done.path.stages[0] else { panic!("stored") };
+        let SpaceMap::Stored(stored) = &done.path.maps[0] else { panic!("stored") };
         let top = mesh.positions.iter().position(|x| x.z > 0.6 && x.y < -0.5).unwrap();
         assert!(stored.values[top] < 1e-6 && map.share(mesh.positions[top]) >= 1.0, "all of it");
     }

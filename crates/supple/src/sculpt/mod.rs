@@ -87,7 +87,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bend::{Bend, BendMap};
 pub use boundary::{Boundary, BoundaryMap, Knob};
-pub use contact::{Contact, OnContact};
+pub use contact::{Collision, OnContact};
 pub use curve::{Curve, Extent};
 pub use drag::Move;
 pub use error::{Error, Problem};
@@ -95,7 +95,7 @@ pub use guide::{Guide, Handle, Orientation};
 pub use log::{Log, LogError, Stroke, Undone};
 pub use paint::{Paint, Side};
 pub use partial::partial;
-pub use path::{NotReversible, Path, Stage, Stored};
+pub use path::{NotReversible, Path, SpaceMap, Stored};
 pub use points::{Form, Points};
 pub use refined::{RefineError, apply_refined, refined};
 pub use regions::Part;
@@ -167,7 +167,7 @@ pub struct Report {
     pub volume_after: f64,
     /// Where parts of the surface met, for each edit that made them.
     #[serde(default)]
-    pub contacts: Vec<Contact>,
+    pub contacts: Vec<Collision>,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
@@ -195,7 +195,7 @@ pub struct Outcome {
 
 /// What one edit did.
 struct Done {
-    stage: Stage,
+    map: SpaceMap,
     taken: pathline::Report,
     warnings: Vec<String>,
 }
@@ -306,35 +306,35 @@ impl Op {
             Ok(pathline::advect(positions, flow, params, Direction::Forward, &quiet)?)
         };
         let exact = pathline::Report::default();
-        let (stage, taken) = match self {
+        let (map, taken) = match self {
             Self::Stamp(op) => return op.run(positions, triangles, &carry, run),
             Self::Twist(op) if !op.as_printed => {
-                (Stage::Twist(op.run(positions, triangles, &[], run)?), exact)
+                (SpaceMap::Twist(op.run(positions, triangles, &[], run)?), exact)
             }
             Self::Bend(op) if !op.as_printed => {
                 let (map, warning) = op.run(positions, triangles, &[], run)?;
                 let warnings = warning.into_iter().collect();
-                return Ok(Done { stage: Stage::Bend(map), taken: exact, warnings });
+                return Ok(Done { map: SpaceMap::Bend(map), taken: exact, warnings });
             }
             Self::Twist(_) | Self::Bend(_) => {
                 self.run_printed(positions, triangles, params, &carry, run)?
             }
             Self::Boundary(op) => {
                 let (map, report) = op.run(positions, triangles, params, run)?;
-                (Stage::Boundary(map), report)
+                (SpaceMap::Boundary(map), report)
             }
             Self::Curve(op) => {
                 let before = positions.to_vec();
                 let (values, steps) = op.run(positions, triangles, &[], run)?;
                 let stored = Stored { before, after: positions.to_vec(), values };
-                (Stage::Stored(stored), pathline::Report { steps, ..exact })
+                (SpaceMap::Stored(stored), pathline::Report { steps, ..exact })
             }
             Self::Move(_) | Self::Points(_) | Self::Paint(_) => {
                 let (flow, taken) = self.flow_through(positions, triangles, params, &carry, run)?;
-                (Stage::Flow(flow), taken)
+                (SpaceMap::Flow(flow), taken)
             }
         };
-        Ok(Done { stage, taken, warnings: Vec::new() })
+        Ok(Done { map, taken, warnings: Vec::new() })
     }
 
     /// A twist or a bend as the source prints it, in its cylinder if it has one.
@@ -345,14 +345,14 @@ impl Op {
         params: &pathline::Params,
         carry: &Carry<'_>,
         run: &Run<'_>,
-    ) -> Result<(Stage, pathline::Report), Problem> {
+    ) -> Result<(SpaceMap, pathline::Report), Problem> {
         let Some(cylinder) = self.cylinder()? else {
             let (flow, taken) = self.flow_through(positions, triangles, params, carry, run)?;
-            return Ok((Stage::Flow(flow), taken));
+            return Ok((SpaceMap::Flow(flow), taken));
         };
         let within = printed::Within::new(self.flow()?, cylinder, positions);
         let taken = within.run(positions, triangles, params, run)?;
-        Ok((Stage::Within(within), taken))
+        Ok((SpaceMap::Within(within), taken))
     }
 
     /// Carries the positions through the flow of an edit that is one.
@@ -472,14 +472,14 @@ fn apply_all(
         if !positions.iter().all(|x| x.is_finite()) {
             return Err(fail(Problem::OutOfRange));
         }
-        let met = contact.as_ref().map(Contact::warning);
+        let met = contact.as_ref().map(Collision::warning);
         let warning = |w: &String| format!("operation {} ({}): {w}", index + 1, op.name());
         told.warnings.extend(done.warnings.iter().chain(&met).map(warning));
-        told.contacts.extend(contact.map(|c| Contact { operation: index + 1, ..c }));
+        told.contacts.extend(contact.map(|c| Collision { operation: index + 1, ..c }));
         if let Some(before) = before {
-            freedom::combine(&mut freedom, &done.stage, &before, positions, run);
+            freedom::combine(&mut freedom, &done.map, &before, positions, run);
         }
-        path.stages.push(done.stage);
+        path.maps.push(done.map);
         told.steps += done.taken.steps;
         frozen += done.taken.frozen;
         run.report(index as u64 + 1, ops.len() as u64);

@@ -15,7 +15,7 @@ use super::error::{Problem, check_finite, check_list, check_positive};
 use super::tool::{Drag, Keep, Mirror};
 use crate::Run;
 use crate::field::blend::fade_derivatives;
-use crate::field::{Flow, Motion, Phase, Region};
+use crate::field::{Flow, Phase, Region, RigidMotion};
 use crate::pathline::{self, Direction};
 
 /// Distance of the dabs, in radii.
@@ -141,7 +141,7 @@ impl Paint {
             keep: &self.keep,
             mirror: self.mirror,
         };
-        let fields = drag.fields(velocity, Motion::Translation { velocity })?;
+        let fields = drag.fields(velocity, RigidMotion::Translation { velocity })?;
         Ok(Phase { fields, duration: 1.0 })
     }
 

@@ -12,7 +12,7 @@ use crate::pathline::{self, Direction};
 
 /// One edit as a map of space.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stage {
+pub enum SpaceMap {
     /// Along the path lines of a flow.
     Flow(Flow),
     /// The same in a cylinder only.
@@ -42,7 +42,7 @@ pub struct Stored {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {
     /// One for each edit.
-    pub stages: Vec<Stage>,
+    pub maps: Vec<SpaceMap>,
 }
 
 /// Sends those of the points that take part, and leaves the others where they are.
@@ -102,16 +102,16 @@ impl Path {
         run: &Run<'_>,
     ) -> Result<(), NotReversible> {
         self.check_stored(points.len())?;
-        for stage in &self.stages {
-            match stage {
-                Stage::Flow(flow) => {
+        for map in &self.maps {
+            match map {
+                SpaceMap::Flow(flow) => {
                     pathline::advect(points, flow, params, Direction::Forward, run)?;
                 }
-                Stage::Within(flow) => flow.send(points, params, Direction::Forward, run)?,
-                Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.forward(*x)),
-                Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.forward(*x)),
-                Stage::Boundary(map) => map.send(points, params, Direction::Forward, run)?,
-                Stage::Stored(stored) => points.copy_from_slice(&stored.after),
+                SpaceMap::Within(flow) => flow.send(points, params, Direction::Forward, run)?,
+                SpaceMap::Twist(twist) => run.for_each(points, |_, x| *x = twist.forward(*x)),
+                SpaceMap::Bend(bend) => run.for_each(points, |_, x| *x = bend.forward(*x)),
+                SpaceMap::Boundary(map) => map.send(points, params, Direction::Forward, run)?,
+                SpaceMap::Stored(stored) => points.copy_from_slice(&stored.after),
             }
         }
         Ok(())
@@ -130,30 +130,31 @@ impl Path {
         params: &pathline::Params,
         run: &Run<'_>,
     ) -> Result<(), NotReversible> {
-        let limited = |s: &Stage| matches!(s, Stage::Bend(bend) if bend.is_limited());
-        let other = |s: &Stage| matches!(s, Stage::Within(flow) if flow.vertices() != points.len());
-        if let Some(index) = self.stages.iter().position(|s| limited(s) || other(s)) {
+        let limited = |s: &SpaceMap| matches!(s, SpaceMap::Bend(bend) if bend.is_limited());
+        let other =
+            |s: &SpaceMap| matches!(s, SpaceMap::Within(flow) if flow.vertices() != points.len());
+        if let Some(index) = self.maps.iter().position(|s| limited(s) || other(s)) {
             return Err(NotReversible::LimitedBend { number: index + 1 });
         }
         self.check_stored(points.len())?;
-        for stage in self.stages.iter().rev() {
-            match stage {
-                Stage::Flow(flow) => {
+        for map in self.maps.iter().rev() {
+            match map {
+                SpaceMap::Flow(flow) => {
                     pathline::advect(points, flow, params, Direction::Backward, run)?;
                 }
-                Stage::Within(flow) => flow.send(points, params, Direction::Backward, run)?,
-                Stage::Twist(twist) => run.for_each(points, |_, x| *x = twist.backward(*x)),
-                Stage::Bend(bend) => run.for_each(points, |_, x| *x = bend.backward(*x)),
-                Stage::Boundary(map) => map.send(points, params, Direction::Backward, run)?,
-                Stage::Stored(stored) => points.copy_from_slice(&stored.before),
+                SpaceMap::Within(flow) => flow.send(points, params, Direction::Backward, run)?,
+                SpaceMap::Twist(twist) => run.for_each(points, |_, x| *x = twist.backward(*x)),
+                SpaceMap::Bend(bend) => run.for_each(points, |_, x| *x = bend.backward(*x)),
+                SpaceMap::Boundary(map) => map.send(points, params, Direction::Backward, run)?,
+                SpaceMap::Stored(stored) => points.copy_from_slice(&stored.before),
             }
         }
         Ok(())
     }
 
     fn check_stored(&self, points: usize) -> Result<(), NotReversible> {
-        for (index, stage) in self.stages.iter().enumerate() {
-            if let Stage::Stored(Stored { before, .. }) = stage
+        for (index, map) in self.maps.iter().enumerate() {
+            if let SpaceMap::Stored(Stored { before, .. }) = map
                 && before.len() != points
             {
                 let (number, vertices) = (index + 1, before.len());

@@ -12,7 +12,7 @@ use super::error::{Problem, check_finite, check_positive, direction};
 use super::path::send_members;
 use super::{Bend, Twist};
 use crate::Run;
-use crate::field::{Fade, Field, Flow, Generator, Influence, Motion, Phase, Region};
+use crate::field::{Fade, Field, Flow, Generator, Influence, Phase, Region, RigidMotion};
 use crate::mesh::welding::Welding;
 use crate::pathline::{self, Direction};
 
@@ -35,9 +35,9 @@ pub fn twist(twist: &Twist) -> Result<Flow, Problem> {
     }
     let rate = twist.degrees.to_radians() / (twist.to - twist.from);
     let region = Region::Plane { origin: twist.center, normal: -axis };
-    let fade = Fade { region, motion: Motion::Still, inner: -twist.to, outer: -twist.from };
+    let fade = Fade { region, motion: RigidMotion::Still, inner: -twist.to, outer: -twist.from };
     let generator = Generator::twist(twist.center + twist.from * axis, axis, rate);
-    Ok(one(Field::new(Influence::Fade(fade), generator, Motion::Still)))
+    Ok(one(Field::new(Influence::Fade(fade), generator, RigidMotion::Still)))
 }
 
 /// The bend of 2.3.5: a rotation blended across a plane that turns at half its speed.
@@ -54,7 +54,7 @@ pub fn bend(bend: &Bend) -> Result<Flow, Problem> {
     check_finite("the angle", bend.degrees)?;
     let normal: Vec3 = -(along - axis * axis.dot(along)).normalize_or_zero();
     let speed = bend.degrees.to_radians();
-    let motion = Motion::Rotation { center: bend.center, axis, speed: 0.5 * speed };
+    let motion = RigidMotion::Rotation { center: bend.center, axis, speed: 0.5 * speed };
     let fade = Fade {
         region: Region::Plane { origin: bend.center, normal },
         motion,
@@ -62,7 +62,7 @@ pub fn bend(bend: &Bend) -> Result<Flow, Problem> {
         outer: (1.0 - HALF_WAY) * bend.width,
     };
     let generator = Generator::rotation(bend.center, axis, speed);
-    Ok(one(Field::new(Influence::Fade(fade), generator, Motion::Still)))
+    Ok(one(Field::new(Influence::Fade(fade), generator, RigidMotion::Still)))
 }
 
 fn one(field: Field) -> Flow {

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::correct::restore_volume;
-use super::path::{NotReversible, Stage};
+use super::path::{NotReversible, SpaceMap};
 use super::{Error, OnContact, Op, Outcome, Params, apply, apply_keeping, measure};
 use crate::mesh::bvh::Bvh;
 use crate::mesh::exact_volume::freedom_by_displacement;
@@ -354,7 +354,7 @@ fn split(
     let params = unwatched(params);
     let mut trial = mesh.positions.clone();
     let path = apply(&mut trial, &mesh.triangles, ops, &params, run)?.path;
-    if path.stages.iter().any(|stage| matches!(stage, Stage::Stored(_))) {
+    if path.maps.iter().any(|map| matches!(map, SpaceMap::Stored(_))) {
         return Ok(None);
     }
     let replay = |points: &TriMesh| -> Result<_, NotReversible> {

@@ -7,7 +7,7 @@
 use glam::Vec3;
 
 use super::curve::Extent;
-use super::path::{Path, Stage, Stored};
+use super::path::{Path, SpaceMap, Stored};
 use super::{Error, Op, Params, Problem, Report, apply_all};
 use crate::Run;
 use crate::mesh::welding::Welding;
@@ -52,7 +52,7 @@ pub(super) fn apply_welded(
     if edges > 0 {
         return Err(fail(ops.len().saturating_sub(1))(Problem::Opened { edges }));
     }
-    path.stages.iter_mut().for_each(|stage| stage.spread(&welding));
+    path.maps.iter_mut().for_each(|map| map.spread(&welding));
     Ok((path, told))
 }
 
@@ -89,7 +89,7 @@ impl Op {
     }
 }
 
-impl Stage {
+impl SpaceMap {
     /// What is known of places, of the vertices.
     fn spread(&mut self, welding: &Welding) {
         match self {

@@ -11,7 +11,7 @@ use super::stamp::ToolShape;
 use crate::Run;
 use crate::field::smooth_distance::{CurveDistance, PointsDistance};
 use crate::field::solid::SolidDistance;
-use crate::field::{Fade, Field, Generator, Influence, Motion, Region};
+use crate::field::{Fade, Field, Generator, Influence, Region, RigidMotion};
 use crate::mesh::measure::Bounds;
 
 /// The shape of a tool, about its centre.
@@ -156,7 +156,7 @@ impl Keep {
         check_fade(self.inner, self.outer)?;
         check_point("the centre of what is kept", self.center)?;
         let region = self.tool.region(self.center, self.inner)?;
-        Ok(Fade { region, motion: Motion::Still, inner: self.inner, outer: self.outer })
+        Ok(Fade { region, motion: RigidMotion::Still, inner: self.inner, outer: self.outer })
     }
 }
 
@@ -191,7 +191,11 @@ pub(super) struct Drag<'a> {
 
 impl Drag<'_> {
     /// The tool moving with a velocity; with its mirror image, if there is one.
-    pub(super) fn fields(&self, velocity: Vec3, motion: Motion) -> Result<Vec<Field>, Problem> {
+    pub(super) fn fields(
+        &self,
+        velocity: Vec3,
+        motion: RigidMotion,
+    ) -> Result<Vec<Field>, Problem> {
         check_fade(self.inner, self.outer)?;
         check_share("the share of the sideways flow", self.lateral)?;
         let fade =

@@ -1,7 +1,7 @@
 //! The velocity of stretched and turned sets, for a block of points at a time.
 //!
 //! With `b = (x − m)/R`, `u = max(1 − b², 0)`: `v = u³ ((1 − 5b²) a + 4 (a·b) b)` for the stretch `a`, which is
-//! (8)–(14) of the source in units of the radius, and `v = u³ φ × (x − m)` for the turn `φ`. Both have no
+//! (5.6), (5.7) and (5.12) in units of the radius ((8)–(14) of the paper), by the region field (5.14) with the blend (5.15), and `v = u³ φ × (x − m)` for the turn `φ`. Both have no
 //! divergence and end C² at `R`.
 
 use glam::Vec3;
@@ -75,7 +75,7 @@ impl PosedSet {
 
 /// How far and how steeply a set acts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reach {
+pub(super) struct SetBounds {
     anchor: Vec3,
     stretch: Vec3,
     per_length_squared: f32,
@@ -86,7 +86,7 @@ pub(super) struct Reach {
     pub(super) steepness: f32,
 }
 
-impl Reach {
+impl SetBounds {
     pub(super) fn of(set: &PosedSet) -> Self {
         Self {
             anchor: set.anchor,

@@ -3,8 +3,8 @@
 use glam::{Mat4, Vec3};
 use pulp::{Simd, WithSimd};
 
-use super::field::{PosedSet, Reach, ball, integrate, steps_for};
-use super::layout::{BLOCK, Block, Layout};
+use super::field::{PosedSet, SetBounds, ball, integrate, steps_for};
+use super::layout::{BLOCK, Layout, VertexBlock};
 use crate::Run;
 use crate::lanes::Lanes;
 
@@ -38,7 +38,7 @@ pub(super) struct Swept {
     pub(super) vertices: u64,
 }
 
-/// Moves the vertices by the source's (18): `x' = x + Σ w_k (d_k(y_k) − y_k)`, `y_k = M_k x₀ + e`.
+/// Moves the vertices by (5.16), the paper's (18): `x' = x + Σ w_k (d_k(y_k) − y_k)`, `y_k = M_k x₀ + e`.
 pub(super) fn deform(
     layout: &Layout,
     fields: &Fields,
@@ -47,7 +47,7 @@ pub(super) fn deform(
     run: &Run<'_>,
 ) -> Swept {
     let arch = pulp::Arch::new();
-    let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
+    let reaches: Vec<SetBounds> = fields.sets.iter().map(SetBounds::of).collect();
     let before: &[Vec3] = positions;
     let moved = run.map_tasks(layout.blocks.len().div_ceil(BLOCKS_A_TASK), |task| {
         if run.is_cancelled() {
@@ -55,7 +55,7 @@ pub(super) fn deform(
         }
         let blocks = &layout.blocks[task * BLOCKS_A_TASK..];
         let blocks = &blocks[..blocks.len().min(BLOCKS_A_TASK)];
-        let way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
+        let way = NearFields { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
         let mut moved = vec![Moved::default(); blocks.len()];
         arch.dispatch(Sweep { layout, way, joints, positions: before, blocks, moved: &mut moved });
         moved
@@ -77,10 +77,10 @@ pub(super) fn deform(
 /// Some blocks.
 struct Sweep<'a> {
     layout: &'a Layout,
-    way: Way<'a>,
+    way: NearFields<'a>,
     joints: &'a [Mat4],
     positions: &'a [Vec3],
-    blocks: &'a [Block],
+    blocks: &'a [VertexBlock],
     moved: &'a mut [Moved],
 }
 
@@ -136,15 +136,15 @@ fn count(by: &Lanes<BLOCK>, lanes: usize) -> u32 {
 }
 
 /// The fields points go through, with memory for those that are near.
-struct Way<'a> {
+struct NearFields<'a> {
     fields: &'a Fields,
     /// Of each set.
-    reaches: &'a [Reach],
+    reaches: &'a [SetBounds],
     near: Vec<u32>,
     gaps: Vec<f32>,
 }
 
-impl Way<'_> {
+impl NearFields<'_> {
     /// Carries points through the local, then the global sets of a joint that reach them; returns the
     /// steps of the longer way. Contact fields are concatenated after these.
     #[inline(always)]
@@ -195,8 +195,8 @@ impl Way<'_> {
 pub(super) fn carry_one(fields: &Fields, joint: usize, x: Vec3) -> Vec3 {
     let mut lanes = Lanes::<1>::ZERO;
     lanes.set(0, x);
-    let reaches: Vec<Reach> = fields.sets.iter().map(Reach::of).collect();
-    let mut way = Way { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
+    let reaches: Vec<SetBounds> = fields.sets.iter().map(SetBounds::of).collect();
+    let mut way = NearFields { fields, reaches: &reaches, near: Vec::new(), gaps: Vec::new() };
     way.carry(joint, &mut lanes);
     lanes.get(0)
 }

@@ -18,7 +18,7 @@ const NOWHERE: u32 = u32::MAX;
 /// All vertices that sets may move, in blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<VertexBlock>,
     influences: Vec<Influence>,
     /// For each vertex of the body, [`BLOCK`] times its block plus its lane.
     slots: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Layout {
 
 /// [`BLOCK`] vertices; where there are fewer the last is repeated.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct VertexBlock {
     vertices: [u32; BLOCK],
     /// How many of them count.
     pub(super) count: usize,
@@ -81,7 +81,7 @@ impl Layout {
         for (lane, &vertex) in vertices.iter().enumerate() {
             bound.set(lane, body.mesh.positions[vertex as usize]);
         }
-        self.blocks.push(Block {
+        self.blocks.push(VertexBlock {
             vertices,
             count: members.len(),
             bound,
@@ -96,7 +96,7 @@ impl Layout {
         self.slots.len()
     }
 
-    pub(super) fn influences(&self, block: &Block) -> &[Influence] {
+    pub(super) fn influences(&self, block: &VertexBlock) -> &[Influence] {
         &self.influences[block.influences.clone()]
     }
 
@@ -107,7 +107,7 @@ impl Layout {
     }
 }
 
-impl Block {
+impl VertexBlock {
     /// Where its vertices are.
     #[inline(always)]
     pub(super) fn gather(&self, positions: &[Vec3]) -> Lanes<BLOCK> {

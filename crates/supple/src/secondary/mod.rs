@@ -7,18 +7,19 @@
 //! A *set* is a mass `q` on a spring of no length, anchored at a point `p` inside the shape that rides on a
 //! bone. The primary motion carries the anchor, the mass lags behind ([`crate::spring`]: closed form, exact
 //! for any step), and what is between them deforms the flesh around: a point starts where the bone carries
-//! it and follows, from `t = 0` to 1, the field of a ball of radius `R` that travels from `p` to `q`,
+//! it and follows, from `t = 0` to 1, the field (5.6), (5.7) of a ball of radius `R` that travels from `p` to `q`, (5.13):
 //!
 //! ```text
 //! v = (R² − b²)³/R⁸ · ((R² − 5b²) a + 4 (a·b) b)      a = q − p,  b = x − p − t a
 //! ```
 //!
-//! It has no divergence, is C² and ends at `R`; the anchor's own flesh goes exactly to `q`. The fields of
+//! It has no divergence (5.4), (5.11), is C² (5.3), (5.10) and ends at `R` (5.2), (5.9); the anchor's own flesh goes exactly
+//! to `q` (5.1), (5.8); nothing folds (5.5). The fields of
 //! small sets are added up and carry first (*local*), then those of large ones (*global*). A *turning* set
 //! lags in rotation as well: its angle `φ` gives `v = (1 − b²/R²)³ φ × b`, for flesh that twists and bends.
 //!
 //! Each joint of the skeleton has its own sets, so that the flesh of one leg leaves the other in peace:
-//! `x' = Σ w_k d_k(M_k x + e)`, where `d_k` is the deformation of joint `k` and `e` whatever was done to
+//! `x' = Σ w_k d_k(M_k x + e)` (5.16), where `d_k` is the deformation of joint `k` and `e` whatever was done to
 //! the vertex beyond the plain blend of its matrices (another way of skinning, morph targets, edits). Since
 //! `Σ w_k (M_k x + e)` is where the vertex already is, only the differences `d_k(y) − y` are added: what no
 //! set reaches keeps its bits.

@@ -30,7 +30,7 @@ pub(super) struct Bone {
 }
 
 impl Bone {
-    /// From the bone's nearest point to `x`: (6.5), over all of its segments.
+    /// From the bone's nearest point to `x`: (6.5) with the clamp (6.6), over all of its segments.
     pub(super) fn away(&self, x: DVec3) -> DVec3 {
         let to = |end: &DVec3| {
             let along = *end - self.at;

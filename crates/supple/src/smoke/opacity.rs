@@ -6,7 +6,8 @@
 //! multiplied (7.9):
 //!
 //! - density (7.3) `1 − exp(−k / area)`, seen face on; `k` is an area that follows from the wanted opacity of fresh
-//!   smoke ([`particles`]). Seen at an angle γ the way through it is `1/|cos γ|` as long: the renderer's part.
+//!   smoke ([`particles`]): what an even extinction (7.1) takes of light on its way (7.2). Seen at an angle γ that way is
+//!   `1/|cos γ|` as long: the renderer's part.
 //! - shape (7.6) `(4 area / (√3 max{d₀d₁, d₁d₂, d₂d₀}))^s`: the shortest edge over the radius of the circumcircle,
 //!   1 for an equilateral triangle, 0.816 at most where a square cell is cut in two.
 //! - curvature (7.7) `1 − b max |n · eᵢ|` over the edges at a vertex.
@@ -21,7 +22,7 @@
 //!
 //! - The thesis takes the least density of a vertex' triangles. That is of first order: where the strain changes, half
 //!   the resolution is 1 % thinner (`resolution_does_not_change_the_opacity`).
-//! - (7.3) itself, not its linearisation (7.5), which is there with [`Opacity::linear`]: it needs no clamp, and two
+//! - (7.3) itself, not its linearisation (7.4), (7.5), which is there with [`Opacity::linear`]: it needs no clamp, and two
 //!   sheets in one place look like one with the smoke of both.
 //! - The triangles at the seeds grow from nothing between two releases, with their smoke in proportion: with
 //!   constant `k` they would flicker. They have no say in the shape.

@@ -22,6 +22,7 @@
 use glam::Vec3;
 
 use crate::Run;
+use crate::rows::Rows;
 
 /// Pieces up to this size are not cut any more.
 const LEAF: usize = 8;
@@ -34,39 +35,20 @@ const SMALLEST_SIDE: usize = 4;
 
 /// Which vertices are neighbours: the pattern of a symmetric matrix without its diagonal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Graph {
-    starts: Vec<u32>,
-    neighbours: Vec<u32>,
-}
+pub struct Graph(Rows);
 
 impl Graph {
-    /// From pairs of neighbours, each given once; `pairs` is asked for them twice.
-    pub(super) fn new<I: Iterator<Item = [u32; 2]>>(size: usize, pairs: impl Fn() -> I) -> Self {
-        let mut starts = vec![0_u32; size + 2];
-        for pair in pairs() {
-            pair.iter().for_each(|&v| starts[v as usize + 2] += 1);
-        }
-        for v in 2..starts.len() {
-            starts[v] += starts[v - 1];
-        }
-        let mut neighbours = vec![0; starts[size + 1] as usize];
-        for [a, b] in pairs() {
-            for (from, to) in [(a, b), (b, a)] {
-                let place = &mut starts[from as usize + 1];
-                neighbours[*place as usize] = to;
-                *place += 1;
-            }
-        }
-        starts.pop();
-        Self { starts, neighbours }
+    /// From pairs of neighbours, each given once.
+    pub(super) fn new(size: usize, pairs: impl Iterator<Item = [u32; 2]> + Clone) -> Self {
+        Self(Rows::sorted(size, pairs.flat_map(|[a, b]| [(a, b), (b, a)])))
     }
 
     fn len(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.0.len()
     }
 
     fn around(&self, v: usize) -> &[u32] {
-        &self.neighbours[self.starts[v] as usize..self.starts[v + 1] as usize]
+        self.0.row(v)
     }
 }
 
@@ -253,11 +235,10 @@ impl Piece {
         for (k, v) in members().enumerate() {
             local[v] = k as u32;
         }
-        let mut graph = Graph { starts: vec![0], neighbours: Vec::new() };
+        let mut graph = Graph::default();
         for v in members() {
             let inside = self.graph.around(v).iter().map(|&w| local[w as usize]);
-            graph.neighbours.extend(inside.filter(|&w| w != u32::MAX));
-            graph.starts.push(graph.neighbours.len() as u32);
+            graph.0.push(inside.filter(|&w| w != u32::MAX));
         }
         let names = members().map(|v| self.names[v]).collect();
         let points = if self.points.is_empty() {
@@ -283,15 +264,13 @@ mod tests {
 
     /// A square grid of n by n vertices with its diagonals.
     fn grid(n: u32) -> (Graph, Vec<Vec3>) {
-        let pairs = || {
-            (0..n * n).flat_map(move |v| {
-                let (x, y) = (v % n, v / n);
-                let right = (x + 1 < n).then_some([v, v + 1]);
-                let up = (y + 1 < n).then_some([v, v + n]);
-                let diagonal = (x + 1 < n && y + 1 < n).then_some([v, v + n + 1]);
-                [right, up, diagonal].into_iter().flatten()
-            })
-        };
+        let pairs = (0..n * n).flat_map(move |v| {
+            let (x, y) = (v % n, v / n);
+            let right = (x + 1 < n).then_some([v, v + 1]);
+            let up = (y + 1 < n).then_some([v, v + n]);
+            let diagonal = (x + 1 < n && y + 1 < n).then_some([v, v + n + 1]);
+            [right, up, diagonal].into_iter().flatten()
+        });
         let point = |v: u32| Vec3::new((v % n) as f32, (v / n) as f32, 0.0);
         (Graph::new((n * n) as usize, pairs), (0..n * n).map(point).collect())
     }
@@ -308,7 +287,7 @@ mod tests {
         assert_eq!(sorted(from_positions(&graph, &points, &Run::default())), all);
         assert_eq!(sorted(from_graph(&graph, &Run::default())), all);
         assert!(
-            from_graph(&Graph::new(0, std::iter::empty), &Run::default()).is_empty(),
+            from_graph(&Graph::new(0, std::iter::empty()), &Run::default()).is_empty(),
             "nothing"
         );
     }
@@ -342,9 +321,9 @@ mod tests {
     #[test]
     fn graphs_that_cannot_be_cut_end() {
         let n = 60;
-        let all = || (0..n).flat_map(move |a| (0..a).map(move |b| [a, b]));
+        let all = (0..n).flat_map(move |a| (0..a).map(move |b| [a, b]));
         assert_eq!(from_graph(&Graph::new(n as usize, all), &Run::default()).len(), 60);
-        let star = || (1..n).map(|a| [0, a]);
+        let star = (1..n).map(|a| [0, a]);
         let same = vec![Vec3::ONE; n as usize];
         let order = from_positions(&Graph::new(n as usize, star), &same, &Run::default());
         assert_eq!(sorted(order), (0..n).collect::<Vec<_>>());

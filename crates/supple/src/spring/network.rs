@@ -63,9 +63,8 @@ pub struct Network {
     /// Springs within each.
     within: [Range<usize>; PARTS],
     between: Range<usize>,
-    starts: Vec<u32>,
-    /// The other end, and the spring.
-    around: Vec<[u32; 2]>,
+    /// Around each node the other end, and the spring.
+    around: Rows<[u32; 2]>,
 }
 
 /// The curvature of each spring at some positions: `[a, b]`.
@@ -116,9 +115,10 @@ impl Network {
         let ranges: Vec<Range<usize>> = (0..=PARTS).map(|p| bound(p)..bound(p + 1)).collect();
         let slabs = std::array::from_fn(|p| (p * slab).min(nodes)..((p + 1) * slab).min(nodes));
         let within = std::array::from_fn(|p| ranges[p].clone());
-        let (starts, around) = stars(nodes, &sorted);
+        let both = |(s, &[i, j]): (u32, &[u32; 2])| [(i, [j, s]), (j, [i, s])];
+        let around = Rows::sorted(nodes, (0..).zip(&sorted).flat_map(both));
         let between = ranges[PARTS].clone();
-        Self { nodes, ends: sorted, stiffness, slabs, within, between, starts, around }
+        Self { nodes, ends: sorted, stiffness, slabs, within, between, around }
     }
 
     /// Nodes.
@@ -142,7 +142,7 @@ impl Network {
     /// The springs at a node: the other end, and the spring.
     #[must_use]
     pub fn around(&self, node: usize) -> &[[u32; 2]] {
-        &self.around[self.starts[node] as usize..self.starts[node + 1] as usize]
+        self.around.row(node)
     }
 
     /// The length of every spring.
@@ -299,25 +299,6 @@ impl Network {
             sums[j] -= give;
         }
     }
-}
-
-/// The springs at each node, in rows.
-fn stars(nodes: usize, ends: &[[u32; 2]]) -> (Vec<u32>, Vec<[u32; 2]>) {
-    let mut starts = vec![0_u32; nodes + 2];
-    ends.iter().flatten().for_each(|&v| starts[v as usize + 2] += 1);
-    for v in 2..starts.len() {
-        starts[v] += starts[v - 1];
-    }
-    let mut around = vec![[0; 2]; 2 * ends.len()];
-    for (s, &[i, j]) in ends.iter().enumerate() {
-        for (from, to) in [(i, j), (j, i)] {
-            let place = &mut starts[from as usize + 1];
-            around[*place as usize] = [to, s as u32];
-            *place += 1;
-        }
-    }
-    starts.pop();
-    (starts, around)
 }
 
 /// Bending springs: pairs of vertices two edges apart that are no edge themselves.

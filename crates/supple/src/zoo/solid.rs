@@ -23,6 +23,8 @@
 
 use glam::{DMat3, DVec3};
 
+use crate::rows::Rows;
+
 /// Distance that stands for nothing at all.
 const FAR: f64 = 1e9;
 
@@ -31,7 +33,7 @@ pub(super) type Rgb = [f64; 3];
 
 /// What a part is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
+pub(super) enum Primitive {
     /// The hull of two spheres.
     Cone { a: DVec3, b: DVec3, ra: f64, rb: f64 },
     /// An ellipsoid; `local` turns the world's axes to its own.
@@ -40,7 +42,7 @@ pub(super) enum Shape {
     Block { center: DVec3, half: DVec3, round: f64 },
 }
 
-impl Shape {
+impl Primitive {
     /// Signed distance, to first order at the surface.
     fn distance(&self, p: DVec3) -> f64 {
         match *self {
@@ -127,7 +129,7 @@ enum Deed {
 /// One shape of a limb.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    shape: Shape,
+    shape: Primitive,
     deed: Deed,
     /// Reach of the blend.
     blend: f64,
@@ -180,7 +182,7 @@ impl Limb {
 
     /// Adds the hull of two spheres.
     pub(super) fn cone(self, a: [f64; 3], ra: f64, b: [f64; 3], rb: f64) -> Self {
-        self.part(Shape::Cone { a: a.into(), b: b.into(), ra, rb }, Deed::Add)
+        self.part(Primitive::Cone { a: a.into(), b: b.into(), ra, rb }, Deed::Add)
     }
 
     /// Adds a chain of hulls through `(point, radius)` pairs.
@@ -198,20 +200,20 @@ impl Limb {
 
     /// Adds an ellipsoid; `local` turns the world's axes to its own.
     pub(super) fn turned(self, center: [f64; 3], radii: [f64; 3], local: DMat3) -> Self {
-        let shape = Shape::Ellipsoid { center: center.into(), radii: radii.into(), local };
+        let shape = Primitive::Ellipsoid { center: center.into(), radii: radii.into(), local };
         self.part(shape, Deed::Add)
     }
 
     /// Adds a rounded box.
     pub(super) fn block(self, center: [f64; 3], half: [f64; 3], round: f64) -> Self {
-        let shape = Shape::Block { center: center.into(), half: half.into(), round };
+        let shape = Primitive::Block { center: center.into(), half: half.into(), round };
         self.part(shape, Deed::Add)
     }
 
     /// Takes an ellipsoid away from what is there so far.
     pub(super) fn carve(self, center: [f64; 3], radii: [f64; 3]) -> Self {
         let (center, radii) = (center.into(), radii.into());
-        let shape = Shape::Ellipsoid { center, radii, local: DMat3::IDENTITY };
+        let shape = Primitive::Ellipsoid { center, radii, local: DMat3::IDENTITY };
         self.part(shape, Deed::Carve)
     }
 
@@ -234,7 +236,7 @@ impl Limb {
         other
     }
 
-    fn part(mut self, shape: Shape, deed: Deed) -> Self {
+    fn part(mut self, shape: Primitive, deed: Deed) -> Self {
         let (blend, color, bound) = (self.blend, self.color, shape.bound());
         self.parts.push(Part { shape, deed, blend, color, bound });
         self
@@ -409,10 +411,8 @@ struct Atlas {
     origin: DVec3,
     cell: f64,
     size: [usize; 3],
-    /// The parts of cell `i` are entries `offsets[i]..offsets[i + 1]`.
-    offsets: Vec<u32>,
-    /// Limb and part within it, in order.
-    parts: Vec<(u16, u16)>,
+    /// For each cell limb and part within it, in order.
+    parts: Rows<(u16, u16)>,
 }
 
 impl Atlas {
@@ -424,30 +424,31 @@ impl Atlas {
         let cell = (max - min).max_element() / Self::CELLS;
         let origin = min - DVec3::splat(2.0 * cell);
         let size = ((max - min) / cell).to_array().map(|n| n as usize + 5);
-        let mut atlas = Self { origin, cell, size, offsets: vec![0], parts: Vec::new() };
+        let mut atlas = Self { origin, cell, size, parts: Rows::default() };
         let [nx, ny, nz] = size;
         for k in 0..nx * ny * nz {
             let at = [k % nx, k / nx % ny, k / (nx * ny)].map(|i| i as f64 + 0.5);
-            atlas.add_cell(limbs, origin + cell * DVec3::from(at));
+            atlas.parts.push(atlas.reaching(limbs, origin + cell * DVec3::from(at)));
         }
         atlas
     }
 
-    /// Lists the parts that can reach any point of the cell around `middle`: those not farther from
-    /// it than the surface, given the size of the cell and how far blends reach.
-    fn add_cell(&mut self, limbs: &[Limb], middle: DVec3) {
+    /// The parts that can reach any point of the cell around `middle`: those not farther from it
+    /// than the surface, given the size of the cell and how far blends reach.
+    fn reaching(&self, limbs: &[Limb], middle: DVec3) -> Vec<(u16, u16)> {
         let radius = 0.867 * self.cell;
         // Half as much again for the field's own distance, which is no exact one.
         let reach = joined(limbs, middle).abs() + 2.5 * radius;
+        let mut reaching = Vec::new();
         for (l, limb) in limbs.iter().enumerate() {
             for (q, part) in limb.parts.iter().enumerate() {
                 let (center, around) = part.bound;
                 if (middle - center).length() < around + reach + part.blend + limb.join {
-                    self.parts.push((l as u16, q as u16));
+                    reaching.push((l as u16, q as u16));
                 }
             }
         }
-        self.offsets.push(self.parts.len() as u32);
+        reaching
     }
 
     /// The parts that matter at `p`; `None` outside the grid.
@@ -460,24 +461,24 @@ impl Atlas {
             return None;
         }
         let k = ((at.z as usize) * ny + at.y as usize) * nx + at.x as usize;
-        Some(&self.parts[self.offsets[k] as usize..self.offsets[k + 1] as usize])
+        Some(self.parts.row(k))
     }
 }
 
 fn part_box(part: &Part) -> (DVec3, DVec3) {
     match part.shape {
-        Shape::Cone { a, b, ra, rb } => {
+        Primitive::Cone { a, b, ra, rb } => {
             let (ra, rb) = (DVec3::splat(ra), DVec3::splat(rb));
             ((a - ra).min(b - rb), (a + ra).max(b + rb))
         }
-        Shape::Ellipsoid { center, radii, local } => {
+        Primitive::Ellipsoid { center, radii, local } => {
             let m = local.transpose();
             let cols = [m.x_axis * radii.x, m.y_axis * radii.y, m.z_axis * radii.z];
             let squares = cols[0] * cols[0] + cols[1] * cols[1] + cols[2] * cols[2];
             let half = DVec3::new(squares.x.sqrt(), squares.y.sqrt(), squares.z.sqrt());
             (center - half, center + half)
         }
-        Shape::Block { center, half, .. } => (center - half, center + half),
+        Primitive::Block { center, half, .. } => (center - half, center + half),
     }
 }
 

@@ -17,7 +17,7 @@ use supple_gpu::sheet::spread_frames;
 
 use self::scenes::{DEMOS, Demo};
 use super::bake::bake_scene;
-use super::render::stage::Stage;
+use super::render::played::PlayedScene;
 use super::render::{self, Behind, Look, Sheet};
 use crate::shell::Shell;
 
@@ -99,12 +99,12 @@ fn play(
     supple::io::save(&document, |out| out.write_all(demo.document.as_bytes()))
         .with_context(|| format!("cannot write {}", document.display()))?;
     let (baked, player) = bake_scene(&scene, &folder, output, &bake::Options::default(), shell)?;
-    let mut stage = Stage::of(player, shell);
+    let mut played = PlayedScene::of(player, shell);
     let picture = match renderer {
-        Some(renderer) => Some(picture(demo, &mut stage, output, renderer, shell)?),
+        Some(renderer) => Some(picture(demo, &mut played, output, renderer, shell)?),
         None => None,
     };
-    let meshes = stage.player().cast().iter().map(|cast| cast.rest.meshes[0].triangles.len());
+    let meshes = played.player().cast().iter().map(|cast| cast.rest.meshes[0].triangles.len());
     let played = Played {
         demo: demo.name,
         part: demo.part,
@@ -123,7 +123,7 @@ fn play(
 /// A few frames of the scene on one sheet.
 fn picture(
     demo: &Demo,
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     output: &Path,
     renderer: &mut Renderer,
     shell: &Shell,
@@ -132,19 +132,19 @@ fn picture(
         size: demo.size,
         show: demo.show.to_vec(),
         // Everything is to be seen: the scene's camera only says from where.
-        from: stage.camera().map(|camera| camera.back()),
+        from: played.camera().map(|camera| camera.back()),
         // White smoke is seen on dark ground.
         backdrop: if demo.part == "Smoke" { Behind::Dark } else { Behind::default() },
         ..Look::default()
     };
-    let frames = demo.frames.start..demo.frames.end.min(stage.frames());
+    let frames = demo.frames.start..demo.frames.end.min(played.frames());
     let frames: Vec<u32> = spread_frames(frames.len(), PICTURED)
         .into_iter()
         .map(|i| frames.start + i as u32)
         .collect();
     let columns = if demo.size[1] > demo.size[0] { PICTURED as u32 } else { 0 };
     let layout = Sheet { frames: &frames, columns };
-    let sheet = render::sheet_of(stage, &layout, &look, renderer, shell)?;
+    let sheet = render::sheet_of(played, &layout, &look, renderer, shell)?;
     let path = output.join(format!("{}.png", demo.name));
     render::write(&sheet, &path)?;
     Ok(path)

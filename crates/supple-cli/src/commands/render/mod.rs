@@ -1,8 +1,8 @@
 //! `supple render`: pictures and video without a window.
 
+pub(crate) mod played;
 mod shot;
 mod show;
-pub(crate) mod stage;
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -17,9 +17,9 @@ use supple_gpu::sheet::{contact_sheet, spread_frames};
 use supple_gpu::view::Backdrop;
 use supple_gpu::{Image, Renderer};
 
+use self::played::PlayedScene;
 use self::shot::Shot;
 pub(crate) use self::show::Show;
-use self::stage::Stage;
 use super::number;
 use crate::shell::Shell;
 
@@ -183,12 +183,12 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     check_output(args)?;
     check_camera(&args.look)?;
     // A driver takes a while to wake up; the input is read meanwhile.
-    let (renderer, stage) = shell.both(Renderer::new, || Stage::open(&args.input, shell));
-    let (mut renderer, mut stage) = (renderer?, stage?);
+    let (renderer, played) = shell.both(Renderer::new, || PlayedScene::open(&args.input, shell));
+    let (mut renderer, mut played) = (renderer?, played?);
     supple::io::check_output(&args.output)?;
     match &args.look.compare {
-        Some(other) => compare(args, &mut stage, other, &mut renderer, shell)?,
-        None => take(args, &mut stage, &mut renderer, shell)?,
+        Some(other) => compare(args, &mut played, other, &mut renderer, shell)?,
+        None => take(args, &mut played, &mut renderer, shell)?,
     }
     let crowded = renderer.crowded_pixels();
     if crowded > 0 {
@@ -237,42 +237,42 @@ fn check_camera(look: &Look) -> anyhow::Result<()> {
 
 fn take(
     args: &Args,
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     renderer: &mut Renderer,
     shell: &Shell,
 ) -> anyhow::Result<()> {
     let is_picture = ending(&args.output) == "png";
     if let Some(count) = args.turntable {
-        return turntable(args, stage, renderer, count, shell);
+        return turntable(args, played, renderer, count, shell);
     }
     if let Some(count) = args.sheet {
-        return save(&sheet(args, stage, renderer, count, shell)?, &args.output, args.small);
+        return save(&sheet(args, played, renderer, count, shell)?, &args.output, args.small);
     }
     if is_picture && args.frames.is_none() {
-        let frame = args.frame.unwrap_or_else(|| stage.player().shown_frame());
+        let frame = args.frame.unwrap_or_else(|| played.player().shown_frame());
         check_length(frame, args.yes)?;
-        let shot = Shot::new(stage, &[frame], &args.look, shell)?;
-        return save(&shot.take(stage, frame, renderer, shell)?, &args.output, args.small);
+        let shot = Shot::new(played, &[frame], &args.look, shell)?;
+        return save(&shot.take(played, frame, renderer, shell)?, &args.output, args.small);
     }
-    let frames = wanted_frames(stage, args)?;
-    animate(args, stage, renderer, frames, shell)
+    let frames = wanted_frames(played, args)?;
+    animate(args, played, renderer, frames, shell)
 }
 
 /// All pictures of a range of frames, one after the other.
 fn animate(
     args: &Args,
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     renderer: &mut Renderer,
     frames: Range<u32>,
     shell: &Shell,
 ) -> anyhow::Result<()> {
     let numbers: Vec<u32> = frames.clone().collect();
-    let shot = Shot::new(stage, &numbers, &args.look, shell)?;
-    let mut animation = Animation::create(&args.output, stage.fps() as f32)?;
+    let shot = Shot::new(played, &numbers, &args.look, shell)?;
+    let mut animation = Animation::create(&args.output, played.fps() as f32)?;
     shell.with_progress("rendering", |run| {
         for frame in frames.clone() {
             run.check()?;
-            animation.push(&shot.take(stage, frame, renderer, shell)?)?;
+            animation.push(&shot.take(played, frame, renderer, shell)?)?;
             run.report(u64::from(frame - frames.start) + 1, frames.len() as u64);
         }
         Ok::<_, anyhow::Error>(())
@@ -282,20 +282,20 @@ fn animate(
 
 fn turntable(
     args: &Args,
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     renderer: &mut Renderer,
     count: u32,
     shell: &Shell,
 ) -> anyhow::Result<()> {
     const FPS: f32 = 24.0;
-    let frame = args.frame.unwrap_or_else(|| stage.player().shown_frame());
-    let shot = Shot::turning(stage, frame, &args.look, shell)?;
+    let frame = args.frame.unwrap_or_else(|| played.player().shown_frame());
+    let shot = Shot::turning(played, frame, &args.look, shell)?;
     let mut animation = Animation::create(&args.output, FPS)?;
     shell.with_progress("rendering", |run| {
         for (i, camera) in shot.camera().turntable(count).enumerate() {
             run.check()?;
             let shot = shot.with_camera(camera);
-            animation.push(&shot.take(stage, frame, renderer, shell)?)?;
+            animation.push(&shot.take(played, frame, renderer, shell)?)?;
             run.report(i as u64 + 1, u64::from(count));
         }
         Ok::<_, anyhow::Error>(())
@@ -306,16 +306,16 @@ fn turntable(
 /// Frames spread evenly over the scene, on one page.
 fn sheet(
     args: &Args,
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     renderer: &mut Renderer,
     count: u32,
     shell: &Shell,
 ) -> anyhow::Result<Image> {
-    let frames = wanted_frames(stage, args)?;
+    let frames = wanted_frames(played, args)?;
     let spread = spread_frames(frames.len(), count as usize);
     let numbers: Vec<u32> = spread.iter().map(|&i| frames.start + i as u32).collect();
     let layout = Sheet { frames: &numbers, columns: args.columns };
-    sheet_of(stage, &layout, &args.look, renderer, shell)
+    sheet_of(played, &layout, &args.look, renderer, shell)
 }
 
 /// Which frames are put on one page, and how.
@@ -327,14 +327,14 @@ pub(crate) struct Sheet<'a> {
 
 /// The given frames on one page.
 pub(crate) fn sheet_of(
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     sheet: &Sheet<'_>,
     look: &Look,
     renderer: &mut Renderer,
     shell: &Shell,
 ) -> anyhow::Result<Image> {
-    let shot = Shot::new(stage, sheet.frames, look, shell)?;
-    let take = |&frame: &u32| shot.take(stage, frame, renderer, shell);
+    let shot = Shot::new(played, sheet.frames, look, shell)?;
+    let take = |&frame: &u32| shot.take(played, frame, renderer, shell);
     let pictures: Result<Vec<Image>, _> = sheet.frames.iter().map(take).collect();
     Ok(contact_sheet(&pictures?, sheet.columns))
 }
@@ -342,19 +342,19 @@ pub(crate) fn sheet_of(
 /// The shape and another one, before and after.
 fn compare(
     args: &Args,
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     other: &Path,
     renderer: &mut Renderer,
     shell: &Shell,
 ) -> anyhow::Result<()> {
-    let mut after = Stage::open(other, shell)?;
+    let mut after = PlayedScene::open(other, shell)?;
     let picture =
-        shot::before_after(stage, &mut after, args.frame.unwrap_or(0), args, renderer, shell)?;
+        shot::before_after(played, &mut after, args.frame.unwrap_or(0), args, renderer, shell)?;
     save(&picture, &args.output, args.small)
 }
 
-fn wanted_frames(stage: &Stage, args: &Args) -> anyhow::Result<Range<u32>> {
-    let have = stage.frames();
+fn wanted_frames(played: &PlayedScene, args: &Args) -> anyhow::Result<Range<u32>> {
+    let have = played.frames();
     let frames = args.frames.clone().unwrap_or(0..have);
     if frames.end > have {
         bail!("frames {}..{} were asked for, but there are {have}", frames.start, frames.end);

@@ -1,4 +1,4 @@
-//! One camera on a stage, and the pictures it takes.
+//! One camera on a played scene, and the pictures it takes.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use supple_gpu::camera::{Camera, Framing, Projection};
 use supple_gpu::compare::{self, Comparison};
 use supple_gpu::splat;
 use supple_gpu::view::{
-    Body, Edge, Field, Label, Paint, Shading, View, Wireframe, aspect, legend_room, range_of,
+    Body, Edge, Label, NormalSource, Paint, Scalars, View, Wireframe, aspect, legend_room, range_of,
 };
 use supple_gpu::{Image, Renderer};
 
+use super::played::PlayedScene;
 use super::show::{Gathering, Show, Shown};
-use super::stage::Stage;
 use super::{Args, Look};
 use crate::shell::Shell;
 
@@ -55,49 +55,55 @@ struct Taken {
 impl Shot {
     /// Sets the camera so that everything in the given frames is in the picture.
     pub(super) fn new(
-        stage: &mut Stage,
+        played: &mut PlayedScene,
         frames: &[u32],
         look: &Look,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
-        let look = &upright(stage, look);
-        let fixed = fixed_camera(stage, look)?;
+        let look = &upright(played, look);
+        let fixed = fixed_camera(played, look)?;
         let framing = framing(look, look.from)?;
-        let (taken, framing) = scout(stage, frames, look, framing, shell)?;
+        let (taken, framing) = scout(played, frames, look, framing, shell)?;
         let camera = fixed.unwrap_or_else(|| framing.camera());
-        Ok(Self::with(stage, look, camera, taken, shell))
+        Ok(Self::with(played, look, camera, taken, shell))
     }
 
     /// Sets the camera so that everything in a frame stays in the picture while it turns. The camera of
     /// the scene or of the file says from where; where it stands must not matter on a turntable.
     pub(super) fn turning(
-        stage: &mut Stage,
+        played: &mut PlayedScene,
         frame: u32,
         look: &Look,
         shell: &Shell,
     ) -> anyhow::Result<Self> {
-        let look = &upright(stage, look);
-        let fixed = fixed_camera(stage, look)?;
+        let look = &upright(played, look);
+        let fixed = fixed_camera(played, look)?;
         if let Some(camera) = fixed.filter(|_| look.eye.is_some()) {
-            let (taken, _) = scout(stage, &[frame], look, framing(look, None)?, shell)?;
-            return Ok(Self::with(stage, look, camera, taken, shell));
+            let (taken, _) = scout(played, &[frame], look, framing(look, None)?, shell)?;
+            return Ok(Self::with(played, look, camera, taken, shell));
         }
         let direction = look.from.or(fixed.map(|c| c.back()));
         let first = framing(look, direction)?;
-        let (taken, _) = scout(stage, &[frame], look, first.clone(), shell)?;
+        let (taken, _) = scout(played, &[frame], look, first.clone(), shell)?;
         let middle = taken.bounds.map_or(Vec3::ZERO, |b| 0.5 * (b.min + b.max));
-        let (_, framing) = scout(stage, &[frame], look, first.turning_about(middle), shell)?;
-        Ok(Self::with(stage, look, framing.camera(), taken, shell))
+        let (_, framing) = scout(played, &[frame], look, first.turning_about(middle), shell)?;
+        Ok(Self::with(played, look, framing.camera(), taken, shell))
     }
 
-    fn with(stage: &Stage, look: &Look, camera: Camera, taken: Taken, shell: &Shell) -> Self {
+    fn with(
+        played: &PlayedScene,
+        look: &Look,
+        camera: Camera,
+        taken: Taken,
+        shell: &Shell,
+    ) -> Self {
         let nothing = |kind: &Show| format!("there are no {} to show", kind.name());
         shell.warn("render", &taken.missing.iter().map(nothing).collect::<Vec<_>>());
-        for cast in stage.player().cast() {
+        for cast in played.player().cast() {
             let flat = is_without_area(&cast.rest.meshes[0]);
             shell.warn(&cast.actor.name, flat.then_some(NO_AREA).as_slice());
         }
-        let splats = stage.player().cast().iter().map(|cast| {
+        let splats = played.player().cast().iter().map(|cast| {
             let mesh = &cast.rest.meshes[0];
             let is_cloud = mesh.triangles.is_empty() && !cast.is_generated();
             is_cloud.then(|| splats_of(&mesh.positions))
@@ -116,17 +122,17 @@ impl Shot {
     /// The picture of one frame.
     pub(super) fn take(
         &self,
-        stage: &mut Stage,
+        played: &mut PlayedScene,
         frame: u32,
         renderer: &mut Renderer,
         shell: &Shell,
     ) -> anyhow::Result<Image> {
-        let frame = stage.frame(frame, shell)?;
+        let frame = played.frame(frame, shell)?;
         let fields: Result<Vec<_>, _> =
-            (0..frame.bodies.len()).map(|b| field_values(stage, &frame, b, &self.look)).collect();
+            (0..frame.bodies.len()).map(|b| field_values(played, &frame, b, &self.look)).collect();
         let mut fields = fields?;
         let clouds: Vec<Option<(Vec<u32>, TriMesh)>> =
-            (0..fields.len()).map(|b| self.cloud(stage, &frame, b)).collect();
+            (0..fields.len()).map(|b| self.cloud(played, &frame, b)).collect();
         for (values, cloud) in fields.iter_mut().zip(&clouds) {
             if let (Some(values), Some((drawn, mesh))) = (values, cloud) {
                 let each = mesh.positions.len() / drawn.len().max(1);
@@ -134,7 +140,7 @@ impl Shot {
                 *values = drawn.iter().flat_map(of_splat).collect();
             }
         }
-        let around = gathering(stage, &frame, &self.look, Some(self.camera));
+        let around = gathering(played, &frame, &self.look, Some(self.camera));
         let shown: Vec<Shown> = self.look.show.iter().map(|&kind| around.gather(kind)).collect();
         let solids = shown.iter().map(|s| Bounds::of(&s.solids()));
         let filled = solids.fold(filled(&frame), union);
@@ -142,9 +148,9 @@ impl Shot {
         let stage_box = filled.map(|b| resized(b, self.taken.diagonal));
         let mut bodies = Vec::new();
         let meshes: Vec<Option<TriMesh>> =
-            (0..fields.len()).map(|b| changed_mesh(stage, &frame, b)).collect();
+            (0..fields.len()).map(|b| changed_mesh(played, &frame, b)).collect();
         let cuts: Vec<Option<TriMesh>> = (0..fields.len())
-            .map(|b| self.look.section.map(|plane| sliced(stage, &frame, b, &fields[b], &plane)))
+            .map(|b| self.look.section.map(|plane| sliced(played, &frame, b, &fields[b], &plane)))
             .collect();
         for (values, cut) in fields.iter_mut().zip(&cuts) {
             if let (Some(values), Some(cut)) = (values, cut) {
@@ -157,11 +163,11 @@ impl Shot {
             }
             let mut body = match (&clouds[i], &cuts[i]) {
                 (_, Some(cut)) if cut.triangles.is_empty() => continue,
-                (None, Some(cut)) => Body { paints: stage.paints(i).to_vec(), ..Body::new(cut) },
+                (None, Some(cut)) => Body { paints: played.paints(i).to_vec(), ..Body::new(cut) },
                 (Some((_, mesh)), _) => {
-                    Body { paints: stage.paints(i).to_vec(), ..Body::new(mesh) }
+                    Body { paints: played.paints(i).to_vec(), ..Body::new(mesh) }
                 }
-                (None, None) => dressed(stage, &frame, i, meshes[i].as_ref(), &self.look),
+                (None, None) => dressed(played, &frame, i, meshes[i].as_ref(), &self.look),
             };
             body.opacity = self.look.opacity;
             body.field = values.as_ref().map(|values| self.field(values, i));
@@ -179,21 +185,26 @@ impl Shot {
             floor: self.taken.floor.is_finite().then_some(self.taken.floor),
             ..View::through(self.camera, self.look.size)
         })?;
-        stage.take_back(frame);
+        played.take_back(frame);
         Ok(image)
     }
 
     /// A cloud of points as the camera sees it, and which points are drawn; nothing for a body with triangles.
-    fn cloud(&self, stage: &Stage, frame: &Frame, body: usize) -> Option<(Vec<u32>, TriMesh)> {
+    fn cloud(
+        &self,
+        played: &PlayedScene,
+        frame: &Frame,
+        body: usize,
+    ) -> Option<(Vec<u32>, TriMesh)> {
         let shown = &frame.bodies[body];
         let is_cloud = shown.topology.triangles().is_empty() && !shown.positions.is_empty();
         let count = shown.positions.len();
         let known =
-            self.splats[body].clone().filter(|_| rest(stage, body).positions.len() == count);
+            self.splats[body].clone().filter(|_| rest(played, body).positions.len() == count);
         let (drawn, radius) =
             is_cloud.then(|| known.unwrap_or_else(|| splats_of(&shown.positions)))?;
         let mut attributes = Attributes::default();
-        let own = rest(stage, body).attributes.iter().filter(|a| a.values.len() == count);
+        let own = rest(played, body).attributes.iter().filter(|a| a.values.len() == count);
         for attribute in own.chain(&shown.channels) {
             attributes.set(attribute.name.clone(), attribute.values.gather(&drawn));
         }
@@ -203,9 +214,9 @@ impl Shot {
     }
 
     /// A field in colours that mean the same in every frame, explained once.
-    fn field<'a>(&self, values: &'a [f32], body: usize) -> Field<'a> {
+    fn field<'a>(&self, values: &'a [f32], body: usize) -> Scalars<'a> {
         let name = self.look.field.clone().unwrap_or_default();
-        Field { range: self.taken.range, legend: body == 0, ..Field::new(name, values) }
+        Scalars { range: self.taken.range, legend: body == 0, ..Scalars::new(name, values) }
     }
 }
 
@@ -252,34 +263,34 @@ fn framing(look: &Look, from: Option<Vec3>) -> anyhow::Result<Framing> {
 
 /// Looks at the frames before any picture is taken: shows them to the framing and notes what is there.
 fn scout(
-    stage: &mut Stage,
+    played: &mut PlayedScene,
     frames: &[u32],
     look: &Look,
     mut framing: Framing,
     shell: &Shell,
 ) -> anyhow::Result<(Taken, Framing)> {
     let nothing = |cast: &Cast| cast.body.mesh.positions.is_empty() && !cast.is_generated();
-    if stage.player().cast().iter().all(nothing) {
+    if played.player().cast().iter().all(nothing) {
         bail!("there is nothing to draw: name a mesh, a point cloud, or a scene with one");
     }
     let missing = look.show.clone();
     let mut taken =
         Taken { bounds: None, diagonal: 0.0, floor: f32::INFINITY, range: None, missing };
     for &i in &sampled(frames) {
-        let frame = stage.frame(i, shell)?;
+        let frame = played.frame(i, shell)?;
         let mut filled = filled(&frame);
         for (body, shown) in frame.bodies.iter().enumerate() {
             framing.add(&shown.positions);
             let heights = shown.positions.iter().map(|p| p.dot(look.up));
             taken.floor = heights.fold(taken.floor, f32::min);
-            if let Some(values) = field_values(stage, &frame, body, look)? {
+            if let Some(values) = field_values(played, &frame, body, look)? {
                 let [lo, hi] = range_of(&values);
                 let range = taken.range.map_or([lo, hi], |[a, b]| [a.min(lo), b.max(hi)]);
                 taken.range = Some(range);
             }
         }
         for &kind in &look.show {
-            let shown = gathering(stage, &frame, look, None).gather(kind);
+            let shown = gathering(played, &frame, look, None).gather(kind);
             let solids = shown.solids();
             framing.add(&solids);
             framing.add(&shown.lines());
@@ -287,10 +298,10 @@ fn scout(
             filled = union(filled, Bounds::of(&solids));
             taken.missing.retain(|m| *m != kind || shown.is_empty());
         }
-        taken.floor = ground(stage, &frame, look.up).unwrap_or(taken.floor);
+        taken.floor = ground(played, &frame, look.up).unwrap_or(taken.floor);
         taken.diagonal = filled.map_or(0.0, |b| b.diagonal()).max(taken.diagonal);
         taken.bounds = union(taken.bounds, filled);
-        stage.take_back(frame);
+        played.take_back(frame);
     }
     Ok((taken, framing))
 }
@@ -320,17 +331,17 @@ fn resized(bounds: Bounds, diagonal: f32) -> Bounds {
 
 /// What is shown besides the bodies of a frame.
 fn gathering<'a>(
-    stage: &'a Stage,
+    played: &'a PlayedScene,
     frame: &'a Frame,
     look: &Look,
     camera: Option<Camera>,
 ) -> Gathering<'a> {
-    Gathering { stage, frame, height_px: look.size[1], camera }
+    Gathering { played, frame, height_px: look.size[1], camera }
 }
 
 /// The height of a plane that bodies lie on, if the scene has one: there the floor is.
-fn ground(stage: &Stage, frame: &Frame, up: Vec3) -> Option<f32> {
-    let planes = stage.player().colliders().iter().zip(&frame.colliders);
+fn ground(played: &PlayedScene, frame: &Frame, up: Vec3) -> Option<f32> {
+    let planes = played.player().colliders().iter().zip(&frame.colliders);
     planes
         .filter(|(collider, place)| {
             collider.size.is_none() && (place.rotation * Vec3::Y).dot(up) > 0.999
@@ -340,21 +351,21 @@ fn ground(stage: &Stage, frame: &Frame, up: Vec3) -> Option<f32> {
 }
 
 /// A look with the scene's up axis, unless the command line places the camera.
-fn upright(stage: &Stage, look: &Look) -> Look {
+fn upright(played: &PlayedScene, look: &Look) -> Look {
     let placed = look.eye.is_some() || look.from.is_some();
-    let up = stage.up().filter(|_| !placed).unwrap_or(look.up);
+    let up = played.up().filter(|_| !placed).unwrap_or(look.up);
     Look { up, ..look.clone() }
 }
 
 /// The camera of the command line, of the scene, or of the file.
-fn fixed_camera(stage: &Stage, look: &Look) -> anyhow::Result<Option<Camera>> {
+fn fixed_camera(played: &PlayedScene, look: &Look) -> anyhow::Result<Option<Camera>> {
     if let (Some(eye), Some(target)) = (look.eye, look.target) {
         let projection = Projection::Perspective { fov_y: look.fov.to_radians() as f32 };
         return Ok(Some(Camera { eye, target, up: look.up, projection }));
     }
     let camera = match &look.camera {
-        Some(name) => Some(stage.camera_named(name)?),
-        None => stage.camera().filter(|_| look.from.is_none()),
+        Some(name) => Some(played.camera_named(name)?),
+        None => played.camera().filter(|_| look.from.is_none()),
     };
     Ok(camera.map(|camera| camera.fitted(aspect(look.size))))
 }
@@ -366,14 +377,14 @@ fn sampled(frames: &[u32]) -> Vec<u32> {
 }
 
 /// What is drawn of a body whose topology or channels are not those of its rest shape.
-fn changed_mesh(stage: &Stage, frame: &Frame, body: usize) -> Option<TriMesh> {
-    let (shown, cast) = (&frame.bodies[body], &stage.player().cast()[body]);
+fn changed_mesh(played: &PlayedScene, frame: &Frame, body: usize) -> Option<TriMesh> {
+    let (shown, cast) = (&frame.bodies[body], &played.player().cast()[body]);
     let is_own = Arc::ptr_eq(&shown.topology, cast.topology());
     if is_own && shown.channels.is_empty() {
         return None;
     }
     let mut mesh = match is_own {
-        true => rest(stage, body).clone(),
+        true => rest(played, body).clone(),
         false => TriMesh::new(shown.positions.clone(), shown.topology.triangles().to_vec()),
     };
     for channel in &shown.channels {
@@ -387,7 +398,7 @@ const FIELD: &str = "field";
 
 /// A body of a frame behind a plane, with the values it is coloured by.
 fn sliced(
-    stage: &Stage,
+    played: &PlayedScene,
     frame: &Frame,
     body: usize,
     values: &Option<Vec<f32>>,
@@ -395,7 +406,7 @@ fn sliced(
 ) -> TriMesh {
     let shown = &frame.bodies[body];
     let mut whole = TriMesh::new(shown.positions.clone(), shown.topology.triangles().to_vec());
-    let colors = rest(stage, body).attributes.get(COLOR);
+    let colors = rest(played, body).attributes.get(COLOR);
     if let Some(colors) = colors.filter(|c| c.len() == whole.positions.len()) {
         whole.attributes.set(COLOR, colors.clone());
     }
@@ -407,14 +418,14 @@ fn sliced(
 
 /// A body of a frame in its paints; `mesh` is what is drawn if not its rest shape.
 fn dressed<'a>(
-    stage: &'a Stage,
+    played: &'a PlayedScene,
     frame: &'a Frame,
     body: usize,
     mesh: Option<&'a TriMesh>,
     look: &Look,
 ) -> Body<'a> {
     let shown = &frame.bodies[body];
-    let plain = Body::new(mesh.unwrap_or(rest(stage, body)));
+    let plain = Body::new(mesh.unwrap_or(rest(played, body)));
     // Colours that can be seen through are meant so, whatever they come from, unless a material says otherwise.
     let colors = plain.mesh.attributes.get(COLOR);
     let see_through = matches!(colors, Some(Values::Vec4(c)) if c.iter().any(|c| c.w < 1.0));
@@ -426,27 +437,27 @@ fn dressed<'a>(
     Body {
         positions: Some(&shown.positions),
         normals: None,
-        paints: stage.paints(body).to_vec(),
+        paints: played.paints(body).to_vec(),
         paint: Paint { alpha, ..plain.paint.clone() },
-        shading: if look.flat { Shading::Flat } else { Shading::default() },
+        shading: if look.flat { NormalSource::Flat } else { NormalSource::default() },
         wireframe: look.wireframe.then(Wireframe::default),
         ..plain
     }
 }
 
-fn rest(stage: &Stage, body: usize) -> &TriMesh {
-    &stage.player().cast()[body].rest.meshes[0]
+fn rest(played: &PlayedScene, body: usize) -> &TriMesh {
+    &played.player().cast()[body].rest.meshes[0]
 }
 
 /// The number a vertex that the person asked to see.
 fn field_values(
-    stage: &Stage,
+    played: &PlayedScene,
     frame: &Frame,
     body: usize,
     look: &Look,
 ) -> anyhow::Result<Option<Vec<f32>>> {
     let Some(name) = &look.field else { return Ok(None) };
-    let (mesh, shown) = (rest(stage, body), &frame.bodies[body]);
+    let (mesh, shown) = (rest(played, body), &frame.bodies[body]);
     let is_own = mesh.positions.len() == shown.positions.len();
     if name == "displacement" {
         let pairs = mesh.positions.iter().zip(&shown.positions);
@@ -474,8 +485,8 @@ fn field_values(
 
 /// Before and after from the same camera, the difference coloured.
 pub(super) fn before_after(
-    before: &mut Stage,
-    after: &mut Stage,
+    before: &mut PlayedScene,
+    after: &mut PlayedScene,
     frame: u32,
     args: &Args,
     renderer: &mut Renderer,
@@ -489,8 +500,8 @@ pub(super) fn before_after(
         direction: args.look.from.filter(|d| *d != Vec3::ZERO),
         captions: captions(args.look.label.as_deref()),
     };
-    let [left, right] = [(&*before, &first), (&*after, &second)].map(|(stage, frame)| {
-        (0..frame.bodies.len()).map(|body| changed_mesh(stage, frame, body)).collect::<Vec<_>>()
+    let [left, right] = [(&*before, &first), (&*after, &second)].map(|(played, frame)| {
+        (0..frame.bodies.len()).map(|body| changed_mesh(played, frame, body)).collect::<Vec<_>>()
     });
     let left = undressed(before, &first, &left, &args.look);
     let right = undressed(after, &second, &right, &args.look);
@@ -510,11 +521,11 @@ fn captions(label: Option<&str>) -> [String; 2] {
 
 /// The bodies of a frame without anything shown around them.
 fn undressed<'a>(
-    stage: &'a Stage,
+    played: &'a PlayedScene,
     frame: &'a Frame,
     meshes: &'a [Option<TriMesh>],
     look: &Look,
 ) -> Vec<Body<'a>> {
     let bodies = meshes.iter().enumerate();
-    bodies.map(|(body, mesh)| dressed(stage, frame, body, mesh.as_ref(), look)).collect()
+    bodies.map(|(body, mesh)| dressed(played, frame, body, mesh.as_ref(), look)).collect()
 }

@@ -4,7 +4,7 @@
 
 use glam::{Mat4, Quat, Vec3};
 use supple::TriMesh;
-use supple::contact::collider::Place;
+use supple::contact::collider::Isometry;
 use supple::modifier;
 use supple::player::Frame;
 use supple::sculpt::modifier::Sculpt;
@@ -13,7 +13,7 @@ use supple_gpu::camera::Camera;
 use supple_gpu::overlay::Overlay;
 use supple_gpu::view::{Body, Paint};
 
-use super::stage::Stage;
+use super::played::PlayedScene;
 
 /// What can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -116,7 +116,7 @@ const MANY_POINTS: usize = 40;
 
 /// Gathers what is shown in one frame.
 pub(super) struct Gathering<'a> {
-    pub(super) stage: &'a Stage,
+    pub(super) played: &'a PlayedScene,
     pub(super) frame: &'a Frame,
     /// Height of the picture in pixels: lines grow with it.
     pub(super) height_px: u32,
@@ -225,7 +225,7 @@ impl Gathering<'_> {
     }
 
     fn skeleton(&self, body: usize, shown: &mut Shown) {
-        let skinned = &self.stage.player().cast()[body].body;
+        let skinned = &self.played.player().cast()[body].body;
         if skinned.joints.len() < 2 {
             return;
         }
@@ -236,7 +236,7 @@ impl Gathering<'_> {
 
     /// Colliders where they are; the studio's floor stands in for a plane.
     fn colliders(&self, shown: &mut Shown) {
-        let colliders = self.stage.player().colliders().iter().zip(&self.frame.colliders);
+        let colliders = self.played.player().colliders().iter().zip(&self.frame.colliders);
         for (collider, place) in colliders.filter(|(c, _)| c.size.is_some()) {
             shown.props.push(Prop {
                 mesh: collider.mesh.clone(),
@@ -249,7 +249,7 @@ impl Gathering<'_> {
 
     /// The edit that every `sculpt` of a body is at, and how the modifiers after it carry it.
     fn ops(&self, body: usize) -> Vec<(Op, Mat4)> {
-        let player = self.stage.player();
+        let player = self.played.player();
         let cast = &player.cast()[body];
         let at = |(i, &onward): (usize, &Mat4)| {
             let (sculpt, params) = cast.modifier::<Sculpt>(i)?;
@@ -363,7 +363,7 @@ impl Gathering<'_> {
             Op::Curve(Curve { extent: Extent::Drawn { inner, outer }, .. }) => (inner, outer),
             _ => return,
         };
-        let rest = &self.stage.player().cast()[body].rest.meshes[0].positions;
+        let rest = &self.played.player().cast()[body].rest.meshes[0].positions;
         let now = &self.frame.bodies[body].positions;
         let carried = |p: &Vec3| {
             let off = |i: &usize| rest[*i].distance_squared(*p);
@@ -377,7 +377,7 @@ impl Gathering<'_> {
     /// Planes across an axis at two heights: inner, then outer.
     fn discs(&self, body: usize, center: Vec3, axis: Vec3, heights: [f32; 2], shown: &mut Shown) {
         let axis = axis.normalize_or(Vec3::Z);
-        let rest = &self.stage.player().cast()[body].rest.meshes[0].positions;
+        let rest = &self.played.player().cast()[body].rest.meshes[0].positions;
         let off_axis = |p: &Vec3| (*p - center).reject_from_normalized(axis).length();
         let radius = 1.15 * rest.iter().map(off_axis).fold(0.0, f32::max);
         let turn = Quat::from_rotation_arc(Vec3::Z, axis);
@@ -411,7 +411,7 @@ fn prop(mesh: TriMesh, transform: Mat4, [r, g, b, _]: [u8; 4]) -> Prop {
     Prop { mesh, transform, paint: Paint::srgb(r, g, b), opacity: REGION_OPACITY }
 }
 
-fn matrix(place: &Place) -> Mat4 {
+fn matrix(place: &Isometry) -> Mat4 {
     Mat4::from_rotation_translation(place.rotation, place.translation)
 }
 

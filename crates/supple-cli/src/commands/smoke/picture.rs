@@ -13,7 +13,7 @@ use supple::smoke::land::Land;
 use supple::smoke::style::Style;
 use supple_gpu::camera::{Camera, Framing};
 use supple_gpu::overlay::Overlay;
-use supple_gpu::view::{Body, Edge, Field, Label, Paint, View, aspect};
+use supple_gpu::view::{Body, Edge, Label, Paint, Scalars, View, aspect};
 use supple_gpu::{Image, Renderer};
 
 use super::cast::Cast;
@@ -160,8 +160,11 @@ impl Camerawork {
                 && let Some(Values::Scalar(values)) = mesh.attributes.get(by)
             {
                 let legend = bodies.is_empty();
-                body.field =
-                    Some(Field { range: Some(*range), legend, ..Field::new(by.clone(), values) });
+                body.field = Some(Scalars {
+                    range: Some(*range),
+                    legend,
+                    ..Scalars::new(by.clone(), values)
+                });
             }
             bodies.push(body);
         }

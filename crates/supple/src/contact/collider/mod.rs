@@ -22,9 +22,9 @@
 //!
 //! ```
 //! use glam::Vec3;
-//! use supple::contact::collider::{Collider, Shape};
+//! use supple::contact::collider::{Collider, ColliderShape};
 //!
-//! let wall = Collider::new("wall", &Shape::Box { size: [4.0, 2.0, 0.1] }, None, Vec3::ONE)?;
+//! let wall = Collider::new("wall", &ColliderShape::Box { size: [4.0, 2.0, 0.1] }, None, Vec3::ONE)?;
 //! let probe = wall.parts[0].probe(Vec3::new(0.0, 0.0, 0.04), Vec3::ZERO);
 //! assert_eq!(probe.normal, Vec3::Z);
 //! # Ok::<(), supple::contact::collider::ColliderError>(())
@@ -51,7 +51,7 @@ use crate::mesh::measure::Bounds;
 /// What a collider looks like, in its own space.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Shape {
+pub enum ColliderShape {
     /// A sphere about the origin.
     Sphere {
         /// In scene units.
@@ -192,33 +192,33 @@ impl Collider {
     /// [`ColliderError`] if it would have no inside.
     pub fn new(
         name: &str,
-        shape: &Shape,
+        shape: &ColliderShape,
         mesh: Option<&TriMesh>,
         scale: Vec3,
     ) -> Result<Self, ColliderError> {
         let builder = Builder { name, scale };
         let (parts, mesh) = match *shape {
-            Shape::Sphere { radius } => {
+            ColliderShape::Sphere { radius } => {
                 let radius = builder.round("radius", radius)?;
                 (vec![Solid::Round { ends: [Vec3::ZERO; 2], radius }], shapes::capsule(radius, 0.0))
             }
-            Shape::Capsule { radius, length } => {
+            ColliderShape::Capsule { radius, length } => {
                 let radius = builder.round("radius", radius)?;
                 let half = 0.5 * builder.round("length", length)?;
                 let solid = Solid::Round { ends: [-half * Vec3::Y, half * Vec3::Y], radius };
                 (vec![solid], shapes::capsule(radius, half))
             }
-            Shape::Box { size } => {
+            ColliderShape::Box { size } => {
                 let mut half = Vec3::ZERO;
                 for (axis, edge) in size.into_iter().enumerate() {
                     half[axis] = 0.5 * builder.measure("size", edge)? * scale[axis].abs();
                 }
                 (vec![Solid::cuboid(half)], shapes::cuboid(half))
             }
-            Shape::Ring { radius, thickness } => builder.ring(radius, thickness)?,
-            Shape::Plane => (vec![Solid::half_space(Vec3::Y, 0.0)], shapes::plane()),
-            Shape::Convex => builder.convex(mesh)?,
-            Shape::Mesh { parts } => builder.split(mesh, parts)?,
+            ColliderShape::Ring { radius, thickness } => builder.ring(radius, thickness)?,
+            ColliderShape::Plane => (vec![Solid::half_space(Vec3::Y, 0.0)], shapes::plane()),
+            ColliderShape::Convex => builder.convex(mesh)?,
+            ColliderShape::Mesh { parts } => builder.split(mesh, parts)?,
         };
         let bounds: Option<Vec<Bounds>> = parts.iter().map(Solid::bounds).collect();
         let size = bounds.and_then(|b| b.into_iter().reduce(|a, b| a.union(&b)));
@@ -330,20 +330,20 @@ impl Builder<'_> {
 
 /// Where a rigid thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Isometry {
     /// How it is turned; a unit quaternion.
     pub rotation: Quat,
     /// Where its origin is.
     pub translation: Vec3,
 }
 
-impl Default for Place {
+impl Default for Isometry {
     fn default() -> Self {
         Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO }
     }
 }
 
-impl Place {
+impl Isometry {
     /// The rotation and translation of an affine map; its scale is lost.
     #[must_use]
     pub fn of(affine: &DAffine3) -> Self {
@@ -401,7 +401,7 @@ impl Place {
     }
 }
 
-/// The space of a [`Place`].
+/// The space of an [`Isometry`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     turn: Mat3,
@@ -446,7 +446,7 @@ impl Frame {
 mod tests {
     use super::*;
 
-    fn build(shape: &Shape, mesh: Option<&TriMesh>) -> Result<Collider, ColliderError> {
+    fn build(shape: &ColliderShape, mesh: Option<&TriMesh>) -> Result<Collider, ColliderError> {
         Collider::new("thing", shape, mesh, Vec3::ONE)
     }
 
@@ -456,29 +456,33 @@ mod tests {
             let error = result.unwrap_err().to_string();
             assert!(error.contains(words) && error.contains("'thing'"), "{error}");
         };
-        says(build(&Shape::Sphere { radius: 0.0 }, None), "radius is 0");
-        says(build(&Shape::Sphere { radius: f64::NAN }, None), "NaN");
-        says(build(&Shape::Box { size: [1.0, -1.0, 1.0] }, None), "size is -1");
-        says(build(&Shape::Capsule { radius: 1.0, length: f64::INFINITY }, None), "length");
-        says(build(&Shape::Mesh { parts: 8 }, None), "needs a mesh");
-        let stretched =
-            Collider::new("thing", &Shape::Sphere { radius: 1.0 }, None, Vec3::new(1.0, 2.0, 1.0));
+        says(build(&ColliderShape::Sphere { radius: 0.0 }, None), "radius is 0");
+        says(build(&ColliderShape::Sphere { radius: f64::NAN }, None), "NaN");
+        says(build(&ColliderShape::Box { size: [1.0, -1.0, 1.0] }, None), "size is -1");
+        says(build(&ColliderShape::Capsule { radius: 1.0, length: f64::INFINITY }, None), "length");
+        says(build(&ColliderShape::Mesh { parts: 8 }, None), "needs a mesh");
+        let stretched = Collider::new(
+            "thing",
+            &ColliderShape::Sphere { radius: 1.0 },
+            None,
+            Vec3::new(1.0, 2.0, 1.0),
+        );
         says(stretched, "round");
         let mut mesh = shapes::cuboid(Vec3::ONE);
         mesh.triangles.pop();
-        says(build(&Shape::Mesh { parts: 8 }, Some(&mesh)), "open");
+        says(build(&ColliderShape::Mesh { parts: 8 }, Some(&mesh)), "open");
         mesh.positions[3].x = f32::NAN;
-        says(build(&Shape::Convex, Some(&mesh)), "vertex 3");
+        says(build(&ColliderShape::Convex, Some(&mesh)), "vertex 3");
         #[cfg(feature = "rigid")]
-        says(build(&Shape::Convex, Some(&shapes::plane())), "no volume");
+        says(build(&ColliderShape::Convex, Some(&shapes::plane())), "no volume");
     }
 
     #[test]
     fn drawn_shapes_lie_on_their_solids() {
         let shapes = [
-            Shape::Sphere { radius: 0.7 },
-            Shape::Capsule { radius: 0.3, length: 2.0 },
-            Shape::Box { size: [1.0, 2.0, 3.0] },
+            ColliderShape::Sphere { radius: 0.7 },
+            ColliderShape::Capsule { radius: 0.3, length: 2.0 },
+            ColliderShape::Box { size: [1.0, 2.0, 3.0] },
         ];
         for shape in shapes {
             let collider = Collider::new("thing", &shape, None, Vec3::splat(2.0)).unwrap();
@@ -494,8 +498,8 @@ mod tests {
 
     #[test]
     fn places_compose() {
-        let a = Place { rotation: Quat::from_rotation_x(0.4), translation: Vec3::X };
-        let b = Place { rotation: Quat::from_rotation_z(-1.1), translation: Vec3::Y };
+        let a = Isometry { rotation: Quat::from_rotation_x(0.4), translation: Vec3::X };
+        let b = Isometry { rotation: Quat::from_rotation_z(-1.1), translation: Vec3::Y };
         let x = Vec3::new(0.3, -0.2, 0.9);
         assert!(a.then(&b).to_world(x).abs_diff_eq(b.to_world(a.to_world(x)), 1e-6), "composed");
         assert!(a.inverse().to_world(a.to_world(x)).abs_diff_eq(x, 1e-6), "there and back");

@@ -8,9 +8,9 @@ use glam::{Vec3, Vec3A};
 use pulp::{Simd, WithSimd};
 
 use super::Segment;
-use super::resolve::{Contact, Obstacle};
+use super::resolve::{Obstacle, Penetration};
 use crate::Run;
-use crate::contact::collider::{Frame, Place, Solid};
+use crate::contact::collider::{Frame, Isometry, Solid};
 use crate::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 
@@ -52,19 +52,19 @@ pub(super) struct Cloud<'a> {
 /// An obstacle, and from where it is seen.
 struct Sight<'a> {
     obstacle: &'a Obstacle<'a>,
-    reach: Reach<'a>,
+    reach: SearchRegion<'a>,
     /// The number of the view.
     view: usize,
 }
 
 /// The blocks near some obstacles that stand in the same place, in their space.
 struct View {
-    place: Place,
-    blocks: Vec<Block>,
+    place: Isometry,
+    blocks: Vec<VertexBlock>,
 }
 
 /// Neighbouring vertices in the space of an obstacle.
-struct Block {
+struct VertexBlock {
     /// Its number among those of the segment.
     number: usize,
     around: Bounds,
@@ -82,7 +82,7 @@ impl<'a> Cloud<'a> {
         let around = boxes.iter().fold(Bounds::EMPTY, |b, c| b.union(c));
         let mut cloud = Self { segment, around, boxes, sights: Vec::new(), views: Vec::new() };
         for obstacle in near {
-            let reach = Reach::along(obstacle, obstacle.way_back(), segment.radius);
+            let reach = SearchRegion::along(obstacle, obstacle.way_back(), segment.radius);
             if !reach.meets(&around) {
                 continue;
             }
@@ -95,14 +95,19 @@ impl<'a> Cloud<'a> {
         }
         for number in 0..cloud.views.len() {
             let own = cloud.sights.iter().filter(|s| s.view == number);
-            let own: Vec<&Reach<'_>> = own.map(|s| &s.reach).collect();
+            let own: Vec<&SearchRegion<'_>> = own.map(|s| &s.reach).collect();
             cloud.views[number].blocks = cloud.seen(points, &own, run);
         }
         cloud
     }
 
     /// The blocks that some obstacles in the same place reach.
-    fn seen(&self, points: &[Vec3], reaches: &[&Reach<'_>], run: &Run<'_>) -> Vec<Block> {
+    fn seen(
+        &self,
+        points: &[Vec3],
+        reaches: &[&SearchRegion<'_>],
+        run: &Run<'_>,
+    ) -> Vec<VertexBlock> {
         let Some(first) = reaches.first() else { return Vec::new() };
         let all = reaches.iter().try_fold(Bounds::EMPTY, |b, r| Some(b.union(&r.around?)));
         let mut blocks = Vec::new();
@@ -111,7 +116,7 @@ impl<'a> Cloud<'a> {
             if all.is_none_or(|all| all.overlaps(&around))
                 && reaches.iter().any(|r| r.meets_here(&around))
             {
-                blocks.push(Block { number, around, x: Lanes::ZERO });
+                blocks.push(VertexBlock { number, around, x: Lanes::ZERO });
             }
         }
         let (segment, frame) = (self.segment, first.frame);
@@ -122,7 +127,7 @@ impl<'a> Cloud<'a> {
     }
 
     /// The vertices of a block, by their places.
-    fn places(&self, block: &Block) -> &'a [u32] {
+    fn places(&self, block: &VertexBlock) -> &'a [u32] {
         let first = block.number * BLOCK;
         &self.segment.followers[first..self.segment.followers.len().min(first + BLOCK)]
     }
@@ -134,7 +139,7 @@ impl<'a> Cloud<'a> {
         points: &[Vec3],
         softness: f32,
         run: &Run<'_>,
-    ) -> Vec<Contact<'a>> {
+    ) -> Vec<Penetration<'a>> {
         let look = Look { points, cloud: self, softness, run };
         let found = run.map_tasks(self.sights.len(), |i| look.at(&self.sights[i]));
         found.into_iter().flatten().collect()
@@ -194,7 +199,7 @@ struct Carry<'a> {
     points: &'a [Vec3],
     segment: &'a Segment,
     frame: Frame,
-    blocks: &'a mut [Block],
+    blocks: &'a mut [VertexBlock],
 }
 
 impl WithSimd for Carry<'_> {
@@ -228,7 +233,7 @@ fn gather(points: &[Vec3], places: &[u32]) -> Lanes<BLOCK> {
 
 /// Where vertices of a segment may be inside an obstacle, or behind it as seen along the way out, if
 /// they may have come through.
-struct Reach<'a> {
+struct SearchRegion<'a> {
     solid: &'a Solid,
     frame: Frame,
     /// The box around all that, in the space of the obstacle; `None` is anywhere.
@@ -236,7 +241,7 @@ struct Reach<'a> {
     behind: Vec3,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> SearchRegion<'a> {
     /// The obstacle, and behind it if the way out is given.
     fn along(obstacle: &Obstacle<'a>, way_out: Option<Vec3>, radius: f32) -> Self {
         let (solid, frame) = (obstacle.solid, obstacle.place.frame());
@@ -270,7 +275,7 @@ struct Look<'a, 'b> {
 
 impl<'a> Look<'a, '_> {
     /// Finds whether the segment is inside an obstacle, and how deep.
-    fn at(&self, sight: &Sight<'a>) -> Option<Contact<'a>> {
+    fn at(&self, sight: &Sight<'a>) -> Option<Penetration<'a>> {
         let (obstacle, segment) = (sight.obstacle, self.cloud.segment);
         let blocks = &self.cloud.views[sight.view].blocks;
         let Some(known) = obstacle.way_back() else {
@@ -279,7 +284,7 @@ impl<'a> Look<'a, '_> {
             let n = mean_way_out(obstacle.solid, &close, toward, TOLERANCE * obstacle.size)?;
             return self.along(obstacle, n, &close);
         };
-        let along = |reach: &Reach<'_>, n: Vec3, blocks: &[Block]| {
+        let along = |reach: &SearchRegion<'_>, n: Vec3, blocks: &[VertexBlock]| {
             self.along(obstacle, reach.frame.turned(n), &within(reach, blocks, self.cloud))
         };
         let mut best = along(&sight.reach, known, blocks)?;
@@ -293,9 +298,9 @@ impl<'a> Look<'a, '_> {
             if normal.dot(known) <= TURNS_BACK {
                 continue;
             }
-            let reach = Reach::along(obstacle, Some(normal), segment.radius);
+            let reach = SearchRegion::along(obstacle, Some(normal), segment.radius);
             let blocks = self.cloud.seen(self.points, &[&reach], self.run);
-            let shorter = |c: &Contact<'_>| c.depth < SHORTER * best.depth;
+            let shorter = |c: &Penetration<'_>| c.depth < SHORTER * best.depth;
             if let Some(other) = along(&reach, normal, &blocks).filter(shorter) {
                 best = other;
             }
@@ -304,7 +309,12 @@ impl<'a> Look<'a, '_> {
     }
 
     /// How deep the segment is inside along a way out; all in the space of the obstacle.
-    fn along(&self, obstacle: &'a Obstacle<'a>, n: Vec3, close: &[Vec3]) -> Option<Contact<'a>> {
+    fn along(
+        &self,
+        obstacle: &'a Obstacle<'a>,
+        n: Vec3,
+        close: &[Vec3],
+    ) -> Option<Penetration<'a>> {
         let (solid, place, segment) = (obstacle.solid, &obstacle.place, self.cloud.segment);
         let tolerance = TOLERANCE * obstacle.size;
         let mut chords: Vec<([f32; 2], Vec3)> = Vec::with_capacity(close.len());
@@ -329,7 +339,7 @@ impl<'a> Look<'a, '_> {
             }
         }
         let depth = (depth > 0.0).then_some(depth + 0.5 * tolerance)?;
-        Some(Contact {
+        Some(Penetration {
             obstacle,
             normal: place.rotation * n,
             depth,
@@ -344,7 +354,7 @@ impl<'a> Look<'a, '_> {
     }
 
     /// The vertices inside the obstacle.
-    fn inside(&self, reach: &Reach<'_>, blocks: &[Block]) -> Vec<Vec3> {
+    fn inside(&self, reach: &SearchRegion<'_>, blocks: &[VertexBlock]) -> Vec<Vec3> {
         let mut inside = Vec::new();
         for block in blocks.iter().filter(|b| reach.around.is_none_or(|a| a.overlaps(&b.around))) {
             let gaps = reach.solid.gaps(&block.x);
@@ -358,7 +368,7 @@ impl<'a> Look<'a, '_> {
 }
 
 /// The vertices that may be inside the obstacle or behind.
-fn within(reach: &Reach<'_>, blocks: &[Block], cloud: &Cloud<'_>) -> Vec<Vec3> {
+fn within(reach: &SearchRegion<'_>, blocks: &[VertexBlock], cloud: &Cloud<'_>) -> Vec<Vec3> {
     let mut within = Vec::new();
     for block in blocks.iter().filter(|b| reach.meets_here(&b.around)) {
         let all = (0..cloud.places(block).len()).map(|l| block.x.get(l));

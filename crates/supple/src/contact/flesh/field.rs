@@ -161,13 +161,13 @@ impl Ball {
 }
 
 /// Pushes that act together.
-pub(super) struct Way {
+pub(super) struct SummedPushes {
     pushes: Vec<Posed>,
     /// How far points may move, about.
     slack: f32,
 }
 
-impl Way {
+impl SummedPushes {
     pub(super) fn new(pushes: &[Push]) -> Self {
         let slack = 2.0 * pushes.iter().map(|p| p.strength).fold(0.0, f32::max);
         Self { pushes: pushes.iter().map(Push::posed).collect(), slack }
@@ -504,7 +504,7 @@ mod tests {
         for pushes in all.chain([pushes().to_vec()]) {
             let mut points = patches();
             let mut expected = points.clone();
-            let steps = Way::new(&pushes).carry(&mut points);
+            let steps = SummedPushes::new(&pushes).carry(&mut points);
             let posed: Vec<Posed> = pushes.iter().map(Push::posed).collect();
             let posed: Vec<&Posed> = posed.iter().collect();
             for x in &mut expected {
@@ -536,7 +536,7 @@ mod tests {
                 out.length() - push.region.radius
             };
             let mut points: Vec<Vec3> = samples().filter(|&x| distance(x, start) > 1e-4).collect();
-            Way::new(&[push]).carry(&mut points);
+            SummedPushes::new(&[push]).carry(&mut points);
             let deepest =
                 points.iter().map(|&x| distance(x, push.region.center)).fold(1.0, f32::min);
             assert!(deepest > -2e-3, "{deepest} for {push:?}");
@@ -548,7 +548,7 @@ mod tests {
         let [push, ..] = pushes();
         let x = push.region.center - push.depth * push.normal + Vec3::new(0.2, 0.1, -0.1);
         let mut points = [x];
-        Way::new(&[push]).carry(&mut points);
+        SummedPushes::new(&[push]).carry(&mut points);
         assert!(points[0].abs_diff_eq(x + push.depth * push.normal, 1e-6), "{}", points[0]);
     }
 }

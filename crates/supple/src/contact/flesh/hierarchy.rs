@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use glam::Vec3;
 
 use super::detect::Cloud;
-use super::field::Way;
-use super::resolve::{Contact, PIECE};
+use super::field::SummedPushes;
+use super::resolve::{PIECE, Penetration};
 use super::{MOST_PASSES, Obstacle, Report, Segment, Segments};
 use crate::Run;
 use crate::mesh::SkinWeights;
@@ -110,7 +110,7 @@ pub fn part(
             segments.scatter(&points, positions);
             return Some(report);
         }
-        let deep = |(c, s): (&Option<Contact<'_>>, &&Segment)| {
+        let deep = |(c, s): (&Option<Penetration<'_>>, &&Segment)| {
             c.as_ref().is_some_and(|c| c.depth > DEEPEST * s.radius)
         };
         if found.iter().zip(&pair).any(deep) {
@@ -127,12 +127,13 @@ fn push_apart(
     points: &mut [Vec3],
     belonging: &[f32],
     clouds: &[Cloud<'_>; 2],
-    found: &[Option<Contact<'_>>; 2],
+    found: &[Option<Penetration<'_>>; 2],
     report: &mut Report,
     run: &Run<'_>,
 ) {
     let push = |k: usize| found[k].as_ref().map(|c| c.push(&clouds[k].around));
-    let ways: [Option<Way>; 2] = [push(0), push(1)].map(|p| p.map(|p| Way::new(&[p])));
+    let ways: [Option<SummedPushes>; 2] =
+        [push(0), push(1)].map(|p| p.map(|p| SummedPushes::new(&[p])));
     let steps = [AtomicU32::new(0), AtomicU32::new(0)];
     for contact in found.iter().flatten() {
         report.contacts += 1;

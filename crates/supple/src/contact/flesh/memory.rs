@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::Segment;
-use crate::contact::collider::{Collider, Frame, Gaps, Place, Probe, Solid};
+use crate::contact::collider::{Collider, Frame, Gaps, Isometry, Probe, Solid};
 use crate::lanes::Lanes;
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
@@ -38,7 +38,7 @@ pub struct PosedSegment<'a> {
     /// Its proxies, in the world.
     pub proxies: Vec<Vec3>,
     /// Its convex hull and where that is, if it takes part in contacts between bodies.
-    pub hull: Option<(&'a Solid, Place)>,
+    pub hull: Option<(&'a Solid, Isometry)>,
 }
 
 /// A collider at one moment.
@@ -47,7 +47,7 @@ pub struct PosedCollider<'a> {
     /// The collider.
     pub collider: &'a Collider,
     /// Where it is.
-    pub place: Place,
+    pub place: Isometry,
 }
 
 /// A segment near a part of a collider.
@@ -106,8 +106,8 @@ pub struct Contacts {
 pub struct Pressure {
     /// Which body.
     pub body: u32,
-    /// Which of its segments.
-    pub segment: u32,
+    /// The joint that the segment moves with.
+    pub joint: usize,
     /// Where.
     pub point: Vec3,
     /// The way out, a unit vector.
@@ -261,7 +261,7 @@ struct Watch<'a> {
     gaps: Vec<Gaps<BLOCK>>,
     segment: &'a PosedSegment<'a>,
     solid: &'a Solid,
-    place: Place,
+    place: Isometry,
     solitary: bool,
 }
 
@@ -404,7 +404,7 @@ impl Watch<'_> {
 
     /// Adds how the segment presses.
     fn press(&self, normal: Vec3, pressures: &mut Vec<Pressure>) {
-        let (body, segment) = (self.segment.body, self.segment.number);
+        let (body, joint) = (self.segment.body, self.segment.segment.joint);
         if !self.solitary && !self.has_inside() {
             return;
         }
@@ -414,7 +414,7 @@ impl Watch<'_> {
         let along = self.place.rotation.inverse() * normal;
         for (_, depth, point) in self.chords(along).filter(|c| c.0 < reach && c.1 > 0.0) {
             total += depth;
-            pressures.push(Pressure { body, segment, point, normal, depth, share: depth });
+            pressures.push(Pressure { body, joint, point, normal, depth, share: depth });
         }
         pressures[first..].iter_mut().for_each(|p| p.share /= total);
     }
@@ -438,7 +438,7 @@ fn meet(
     apart: Vec3,
 ) -> Option<Meet> {
     let ((hull_a, place_a), (hull_b, place_b)) = (a.hull?, b.hull?);
-    let inside = |points: &[Vec3], hull: &Solid, place: &Place| -> Vec<(Vec3, Probe)> {
+    let inside = |points: &[Vec3], hull: &Solid, place: &Isometry| -> Vec<(Vec3, Probe)> {
         let probe = |x: &Vec3| {
             let local = place.to_local(*x);
             hull.contains(local).then(|| (*x, hull.probe(local, Vec3::ZERO)))
@@ -455,7 +455,7 @@ fn meet(
     let out_of_a: Vec3 = in_a.iter().map(|(_, p)| p.distance * (place_a.rotation * p.normal)).sum();
     let wanted = (out_of_a + out_of_b).normalize_or(apart.normalize_or(Vec3::Y));
     let normal = last.map_or(wanted, |last| turned(last, wanted));
-    let exit = |x: Vec3, hull: &Solid, place: &Place, along: Vec3| {
+    let exit = |x: Vec3, hull: &Solid, place: &Isometry, along: Vec3| {
         let local = place.rotation.inverse() * along;
         hull.ray(place.to_local(x), local).map_or(0.0, |s| s[1].max(0.0))
     };
@@ -481,7 +481,7 @@ fn meet(
 fn press_apart(meet: &Meet, a: &PosedSegment<'_>, b: &PosedSegment<'_>) -> [Pressure; 2] {
     let press = |s: &PosedSegment<'_>, normal: Vec3| Pressure {
         body: s.body,
-        segment: s.number,
+        joint: s.segment.joint,
         point: meet.point,
         normal,
         depth: 0.5 * meet.depth,

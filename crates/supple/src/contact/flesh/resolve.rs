@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Segments;
 use super::detect::{Cloud, TOLERANCE};
-use super::field::{Posed, Push, Way};
+use super::field::{Posed, Push, SummedPushes};
 use super::surrounding::{Surrounding, surrounding};
 use crate::Run;
-use crate::contact::collider::{Frame, Place, Solid};
+use crate::contact::collider::{Frame, Isometry, Solid};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 
@@ -57,7 +57,7 @@ pub struct Obstacle<'a> {
     /// Its shape.
     pub solid: &'a Solid,
     /// Where it is.
-    pub place: Place,
+    pub place: Isometry,
     /// The size its depths are compared with.
     pub size: f32,
     /// The way out, in the world, if it is known from before; otherwise the shortest is taken.
@@ -118,7 +118,7 @@ impl Report {
 }
 
 /// A penetration into one obstacle.
-pub(super) struct Contact<'a> {
+pub(super) struct Penetration<'a> {
     pub(super) obstacle: &'a Obstacle<'a>,
     /// The way out, in the world.
     pub(super) normal: Vec3,
@@ -190,9 +190,9 @@ fn with_those_of_others<'a>(near: &[Vec<Obstacle<'a>>]) -> Vec<Vec<Obstacle<'a>>
 }
 
 /// What is in a collider around it makes room along it, from where it is narrowest for the body.
-fn lead_through(contacts: &mut [Contact<'_>], around: &[Surrounding]) {
+fn lead_through(contacts: &mut [Penetration<'_>], around: &[Surrounding]) {
     for Surrounding { collider, through } in around {
-        let within = |c: &Contact<'_>| {
+        let within = |c: &Penetration<'_>| {
             matches!(c.obstacle.origin, Origin::Part(of, _) if of == *collider)
                 && c.normal.dot(*through).abs() < BLOCKED
         };
@@ -223,7 +223,7 @@ fn detect_all<'a>(
     near: &[Vec<Obstacle<'_>>],
     softness: f32,
     run: &Run<'_>,
-) -> Vec<Contact<'a>> {
+) -> Vec<Penetration<'a>> {
     let found = run.map_tasks(clouds.len(), |s| {
         let mut contacts = clouds[s].contacts(points, softness, run);
         for contact in &mut contacts {
@@ -242,7 +242,7 @@ fn opposed(near: &[Vec<Obstacle<'_>>], own: usize, origin: Origin, normal: Vec3)
     (0..near.len()).any(|s| s != own && near[s].iter().any(leaves_opposite))
 }
 
-impl Contact<'_> {
+impl Penetration<'_> {
     /// The field that takes the body, which is inside a box, out.
     pub(super) fn push(&self, body: &Bounds) -> Push {
         let Obstacle { solid, place, .. } = self.obstacle;
@@ -340,10 +340,10 @@ fn make_room_aside(push: &mut Push, body: &Bounds) {
 }
 
 /// What leaves the same obstacle about the same way is one contact.
-fn joined(contacts: Vec<Contact<'_>>) -> Vec<Contact<'_>> {
-    let mut joined: Vec<Contact<'_>> = Vec::new();
+fn joined(contacts: Vec<Penetration<'_>>) -> Vec<Penetration<'_>> {
+    let mut joined: Vec<Penetration<'_>> = Vec::new();
     for contact in contacts {
-        let alike = |c: &&mut Contact<'_>| {
+        let alike = |c: &&mut Penetration<'_>| {
             c.obstacle.origin == contact.obstacle.origin && c.normal.dot(contact.normal) > ALIKE
         };
         match joined.iter_mut().find(alike) {
@@ -358,7 +358,7 @@ fn joined(contacts: Vec<Contact<'_>>) -> Vec<Contact<'_>> {
 fn push_out(
     points: &mut [Vec3],
     clouds: &[Cloud<'_>],
-    group: &[Contact<'_>],
+    group: &[Penetration<'_>],
     report: &mut Report,
     run: &Run<'_>,
 ) {
@@ -367,7 +367,7 @@ fn push_out(
     report.contacts += group.len() as u32;
     let deepest = group.iter().map(|c| c.depth).fold(0.0, f32::max);
     report.deepest = report.deepest.max(deepest);
-    let way = Way::new(&pushes);
+    let way = SummedPushes::new(&pushes);
     let steps = AtomicU32::new(0);
     run.for_each_piece(points, PIECE, |_, piece| {
         steps.fetch_max(way.carry(piece), Ordering::Relaxed);
@@ -377,7 +377,7 @@ fn push_out(
 
 /// Sets the strengths of pushes that act together, so that each deepest point moves as far as it has
 /// to and neighbours do not add up: Gauss–Seidel on `Σ_j a_j n_i·u_j(x_i) = d_i`, `a ≥ 0`.
-fn share(group: &[Contact<'_>], mut pushes: Vec<Push>) -> Vec<Push> {
+fn share(group: &[Penetration<'_>], mut pushes: Vec<Push>) -> Vec<Push> {
     if pushes.len() < 2 {
         return pushes;
     }

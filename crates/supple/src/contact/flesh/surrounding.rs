@@ -26,24 +26,24 @@ pub(super) struct Surrounding {
 }
 
 /// The way out of one part, and where the part is.
-struct Way {
+struct PartExit {
     out: Vec3,
     at: Vec3,
 }
 
 /// The colliders that surround a body, by the obstacles near its segments.
 pub(super) fn surrounding(near: &[Vec<Obstacle<'_>>]) -> Vec<Surrounding> {
-    let mut all: BTreeMap<u32, Vec<Way>> = BTreeMap::new();
+    let mut all: BTreeMap<u32, Vec<PartExit>> = BTreeMap::new();
     for obstacle in near.iter().flatten().filter(|o| !o.solitary) {
         let (Origin::Part(collider, _), Some(out)) = (obstacle.origin, obstacle.way_out) else {
             continue;
         };
         let Some(around) = obstacle.solid.bounds() else { continue };
         let at = obstacle.place.to_world(around.center());
-        all.entry(collider).or_default().push(Way { out, at });
+        all.entry(collider).or_default().push(PartExit { out, at });
     }
     let surround =
-        |ways: &[Way]| ways.iter().any(|a| ways.iter().any(|b| a.out.dot(b.out) < AGAINST));
+        |ways: &[PartExit]| ways.iter().any(|a| ways.iter().any(|b| a.out.dot(b.out) < AGAINST));
     all.into_iter()
         .filter(|(_, ways)| surround(ways))
         .map(|(collider, ways)| Surrounding { collider, through: through(&ways) })
@@ -52,7 +52,7 @@ pub(super) fn surrounding(near: &[Vec<Obstacle<'_>>]) -> Vec<Surrounding> {
 
 /// The direction across the ways out and across the row of parts, as far as there is one: that of the
 /// smallest eigenvalue of `Σ n nᵀ/count + Σ y yᵀ/Σ y²`, `y` from the middle of the parts.
-fn through(ways: &[Way]) -> Vec3 {
+fn through(ways: &[PartExit]) -> Vec3 {
     let count = ways.len() as f32;
     let middle = ways.iter().map(|w| w.at).sum::<Vec3>() / count;
     let spread: f32 = ways.iter().map(|w| w.at.distance_squared(middle)).sum();
@@ -76,13 +76,13 @@ mod tests {
     use glam::Quat;
 
     use super::*;
-    use crate::contact::collider::{Collider, Place, Shape};
+    use crate::contact::collider::{Collider, ColliderShape, Isometry};
 
     #[test]
     fn the_way_through_a_ring_is_its_axis() {
-        let shape = Shape::Ring { radius: 1.0, thickness: 0.3 };
+        let shape = ColliderShape::Ring { radius: 1.0, thickness: 0.3 };
         let ring = Collider::new("ring", &shape, None, Vec3::ONE).unwrap();
-        let place = Place { rotation: Quat::from_rotation_z(0.6), translation: Vec3::X };
+        let place = Isometry { rotation: Quat::from_rotation_z(0.6), translation: Vec3::X };
         let axis = place.rotation * Vec3::Y;
         let obstacles = |tilt: f32, surrounds: bool| {
             let one = |(part, solid)| {

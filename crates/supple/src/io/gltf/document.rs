@@ -260,7 +260,7 @@ pub(super) struct Sampler {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Material {
     pub(super) name: String,
-    pub(super) pbr_metallic_roughness: Surface,
+    pub(super) pbr_metallic_roughness: MetallicRoughness,
     pub(super) normal_texture: Option<de::IgnoredAny>,
     pub(super) occlusion_texture: Option<de::IgnoredAny>,
     pub(super) emissive_texture: Option<de::IgnoredAny>,
@@ -271,7 +271,7 @@ pub(super) struct Material {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Surface {
+pub(super) struct MetallicRoughness {
     pub(super) base_color_factor: Option<[f32; 4]>,
     pub(super) base_color_texture: Option<TextureInfo>,
     pub(super) metallic_factor: Option<f32>,

@@ -75,7 +75,7 @@ pub(super) fn read(
 }
 
 /// Vertices that one or several primitives draw from.
-struct Block<'d> {
+struct SharedVertices<'d> {
     /// The first primitive that does.
     primitive: usize,
     /// Index of the first vertex in the mesh.
@@ -85,7 +85,7 @@ struct Block<'d> {
     targets: &'d [Semantics],
 }
 
-impl Block<'_> {
+impl SharedVertices<'_> {
     /// True if `primitive` can draw from these vertices: it names no other accessor for anything.
     fn serves(&self, primitive: &Primitive) -> bool {
         let agrees = |(semantic, id): (&String, &Int)| {
@@ -97,7 +97,7 @@ impl Block<'_> {
 
 /// The blocks of a list of primitives, and which of them each primitive uses.
 struct Blocks<'d> {
-    list: Vec<Block<'d>>,
+    list: Vec<SharedVertices<'d>>,
     of_primitive: Vec<usize>,
     vertices: usize,
 }
@@ -129,7 +129,7 @@ fn blocks<'d>(
         blocks.of_primitive.push(blocks.list.len());
         blocks.vertices = vertices;
         let (attributes, targets) = (named.collect(), primitive.targets.as_slice());
-        blocks.list.push(Block { primitive: j, base, count, attributes, targets });
+        blocks.list.push(SharedVertices { primitive: j, base, count, attributes, targets });
     }
     Ok(blocks)
 }
@@ -190,7 +190,7 @@ impl Reader<'_, '_> {
     fn joined<T: bytemuck::Pod>(
         &self,
         neutral: T,
-        accessor: impl Fn(&Block<'_>) -> Option<Int>,
+        accessor: impl Fn(&SharedVertices<'_>) -> Option<Int>,
         what: &str,
     ) -> Result<Vec<T>, Malformed> {
         let mut joined = Vec::new();
@@ -212,7 +212,7 @@ impl Reader<'_, '_> {
         Ok(joined)
     }
 
-    fn place(&self, block: &Block<'_>, what: &str) -> String {
+    fn place(&self, block: &SharedVertices<'_>, what: &str) -> String {
         format!("meshes[{}].primitives[{}].{what}", self.index, block.primitive)
     }
 
@@ -481,7 +481,7 @@ fn check_count(found: usize, expected: usize, place: String) -> Result<(), Malfo
 /// Skin weights.
 impl Reader<'_, '_> {
     fn skin_weights(&mut self) -> Result<Option<SkinWeights>, Malformed> {
-        let is_skinned = |b: &Block<'_>| b.attributes.keys().any(|s| is_skin(s));
+        let is_skinned = |b: &SharedVertices<'_>| b.attributes.keys().any(|s| is_skin(s));
         if !self.blocks.list.iter().any(is_skinned) {
             return Ok(None);
         }
@@ -508,7 +508,7 @@ impl Reader<'_, '_> {
     }
 
     /// The joints and weights of each set of four.
-    fn influence_sets(&self, block: &Block<'_>) -> Result<Vec<InfluenceSet>, Malformed> {
+    fn influence_sets(&self, block: &SharedVertices<'_>) -> Result<Vec<InfluenceSet>, Malformed> {
         let mut sets = Vec::new();
         for semantic in block.attributes.keys().filter(|s| is_skin(s)) {
             let (kind, set) = semantic.split_once('_').unwrap_or((semantic, ""));
@@ -600,7 +600,7 @@ impl Reader<'_, '_> {
     }
 
     fn morph(&self, t: usize) -> Result<MorphTarget, Malformed> {
-        let accessor = |block: &Block<'_>, semantic: &str| {
+        let accessor = |block: &SharedVertices<'_>, semantic: &str| {
             block.targets.get(t).and_then(|target| target.get(semantic)).copied()
         };
         let displacement = |semantic: &str| {

@@ -48,7 +48,8 @@ const DENSE_FRAMES: usize = 256;
 /// Whatever `out` or a take reports; [`io::ErrorKind::InvalidInput`] if a take has no frames, not
 /// exactly one mesh, or positions that are not finite, or if the file would need more than 4 GB.
 pub fn write_takes(takes: &mut [Take<'_>], out: &mut impl Write) -> io::Result<()> {
-    let bodies = takes.iter_mut().map(Body::at_first_frame).collect::<io::Result<Vec<_>>>()?;
+    let bodies =
+        takes.iter_mut().map(FirstFrame::at_first_frame).collect::<io::Result<Vec<_>>>()?;
     let mut plan = Plan::default();
     let mut document = plan.lay_out(takes, &bodies);
     plan.buffer.check_length()?;
@@ -106,7 +107,11 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn lay_out<'t: 'a>(&mut self, takes: &[Take<'t>], bodies: &'a [Body]) -> Map<String, Value> {
+    fn lay_out<'t: 'a>(
+        &mut self,
+        takes: &[Take<'t>],
+        bodies: &'a [FirstFrame],
+    ) -> Map<String, Value> {
         let mut document = header();
         let mut pictures = Pictures::default();
         let (mut nodes, mut meshes, mut materials) = (Vec::new(), Vec::new(), Vec::new());
@@ -206,7 +211,7 @@ fn one_at_a_time(frames: usize) -> Vec<f32> {
 }
 
 /// How far every vertex of the split mesh is from where it was in frame 0.
-fn displacements(take: &mut Take<'_>, body: &Body, frame: u32) -> io::Result<Vec<Vec3>> {
+fn displacements(take: &mut Take<'_>, body: &FirstFrame, frame: u32) -> io::Result<Vec<Vec3>> {
     let positions = positions(take, frame)?;
     let rest = body.sources.iter().zip(&body.mesh.positions);
     Ok(rest.map(|(&source, &rest)| positions[source as usize] - rest).collect())
@@ -222,7 +227,7 @@ fn positions(take: &mut Take<'_>, frame: u32) -> io::Result<Vec<Vec3>> {
 }
 
 /// A body in its first frame.
-struct Body {
+struct FirstFrame {
     /// Without seams, with the normals of the first frame.
     mesh: TriMesh,
     /// The vertex of the take that each vertex is.
@@ -230,7 +235,7 @@ struct Body {
     frames: SurfaceFrames,
 }
 
-impl Body {
+impl FirstFrame {
     fn at_first_frame(take: &mut Take<'_>) -> io::Result<Self> {
         let [mesh] = &take.asset.meshes[..] else {
             let what = format!("a take has one mesh, not {}", take.asset.meshes.len());

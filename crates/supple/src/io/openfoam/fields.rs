@@ -15,14 +15,14 @@ enum Values {
 
 /// A field of cells.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct CellValues {
     components: usize,
     cells: Vec<f32>,
     /// Patches by name, and what they are set to.
     patches: Vec<(String, Values)>,
 }
 
-impl Field {
+impl CellValues {
     /// Reads a `volScalarField` or `volVectorField` of so many cells.
     pub(super) fn read(
         foam: &mut Foam<'_>,

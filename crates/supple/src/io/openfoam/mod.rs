@@ -21,7 +21,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fields::Field;
+use fields::CellValues;
 use lexer::{Foam, of_processor, processors};
 use mesh::PolyMesh;
 
@@ -157,7 +157,7 @@ impl Case {
         for info in self.contents.iter().filter(|i| select.wants(&i.name)) {
             let path = part.folder.join(time).join(&info.name);
             let field = read_as(&path, part.processor, |foam| {
-                Field::read(foam, part.mesh.cells, info.components)
+                CellValues::read(foam, part.mesh.cells, info.components)
             })?;
             let malformed = |what: String| {
                 let source = Malformed::new(Place::File, what, "write the case again");
@@ -322,7 +322,7 @@ pub fn read(bytes: &[u8]) -> Result<Dataset, Malformed> {
     let grid = Arc::new(mesh.grid());
     let mut foam = Foam::new(field)?;
     let components = if foam.class() == "volScalarField" { 1 } else { 3 };
-    let field = Field::read(&mut foam, mesh.cells, components)?;
+    let field = CellValues::read(&mut foam, mesh.cells, components)?;
     let values = field.at_points(&mesh, &grid);
     let values =
         values.map_err(|what| Malformed::new(Place::File, what, "write the case again"))?;

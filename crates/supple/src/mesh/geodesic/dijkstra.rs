@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 use glam::Vec3;
 
 use crate::lengths::Lengths as _;
-use crate::mesh::adjacency::{others, vertex_triangles};
+use crate::mesh::adjacency::{Rows, others, vertex_triangles};
 
 /// Distance of every vertex to the nearest source; infinite where none can be reached.
 ///
@@ -117,46 +117,27 @@ pub fn edge_path(
 }
 
 /// A straight way between two vertices.
-struct Way {
+struct Edge {
     ends: [u32; 2],
     length: f32,
 }
 
-/// The ways from every vertex, in compressed rows.
-struct Links {
-    starts: Vec<u32>,
-    links: Vec<(u32, f32)>,
-}
+/// The ways from every vertex: where each leads, and how long it is.
+struct Links(Rows<(u32, f32)>);
 
 impl Links {
-    fn new(vertices: usize, ways: &[Way]) -> Self {
-        let mut starts = vec![0_u32; vertices + 2];
-        for v in ways.iter().flat_map(|way| way.ends) {
-            starts[v as usize + 2] += 1;
-        }
-        for v in 2..starts.len() {
-            starts[v] += starts[v - 1];
-        }
-        let mut links = vec![(0, 0.0); 2 * ways.len()];
-        for &Way { ends: [a, b], length } in ways {
-            for (from, to) in [(a, b), (b, a)] {
-                let place = &mut starts[from as usize + 1];
-                links[*place as usize] = (to, length);
-                *place += 1;
-            }
-        }
-        starts.pop();
-        Self { starts, links }
+    fn new(vertices: usize, ways: &[Edge]) -> Self {
+        let both = |&Edge { ends: [a, b], length }: &Edge| [(a, (b, length)), (b, (a, length))];
+        Self(Rows::sorted(vertices, ways.iter().flat_map(both)))
     }
 
     /// Where the ways from a vertex lead, and how long they are.
     fn of(&self, vertex: u32) -> &[(u32, f32)] {
-        let [from, to] = [vertex, vertex + 1].map(|v| self.starts[v as usize] as usize);
-        &self.links[from..to]
+        self.0.row(vertex as usize)
     }
 
     fn distances(&self, sources: &[u32]) -> Vec<f32> {
-        let mut distance = vec![f32::INFINITY; self.starts.len() - 1];
+        let mut distance = vec![f32::INFINITY; self.0.len()];
         self.spread(sources, f32::INFINITY, &mut distance);
         distance
     }
@@ -177,8 +158,7 @@ impl Links {
                 continue;
             }
             reached.push(vertex);
-            for &(next, length) in &self.links[self.starts[v] as usize..self.starts[v + 1] as usize]
-            {
+            for &(next, length) in self.0.row(v) {
                 let through = d + length;
                 if through < distance[next as usize] && through < radius {
                     distance[next as usize] = through;
@@ -205,7 +185,7 @@ enum Ways {
 }
 
 /// The ways over a surface: each edge once, sorted, and the lines across it.
-fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Way> {
+fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Edge> {
     let at = |i: u32| positions[i as usize];
     let around = vertex_triangles(positions.len(), triangles);
     let mut ways = Vec::with_capacity(triangles.len() * 3);
@@ -220,11 +200,11 @@ fn ways(positions: &[Vec3], triangles: &[[u32; 3]], which: Ways) -> Vec<Way> {
         sides.sort_unstable();
         for same in sides.chunk_by(|a, b| a[0] == b[0]) {
             let end = same[0][0];
-            ways.push(Way { ends: [v, end], length: at(v).distance_to(at(end)) });
+            ways.push(Edge { ends: [v, end], length: at(v).distance_to(at(end)) });
             for pair in same.windows(2).filter(|_| which == Ways::AlongAndAcross) {
                 let ends = [pair[0][1], pair[1][1]];
                 let length = unfolded(at(v), at(end), at(ends[0]), at(ends[1]));
-                ways.extend(length.map(|length| Way { ends, length }));
+                ways.extend(length.map(|length| Edge { ends, length }));
             }
         }
     }

@@ -6,7 +6,7 @@
 use glam::Vec3;
 
 use super::passes::{Sector, sector};
-use super::surface::{Place, Surface};
+use super::surface::{Constraint, Surface};
 use super::work::Work;
 use crate::Run;
 use crate::mesh::attribute::{NORMAL, TANGENT};
@@ -47,7 +47,7 @@ fn joined(surface: &Surface, work: &Work) -> (Vec<u32>, Vec<u32>) {
     let (mut names, mut kept) = (Vec::with_capacity(work.positions.len()), Vec::new());
     for (v, place) in (0..).zip(&work.places) {
         let mut name = kept.len() as u32;
-        if let Place::Corner(at) = place {
+        if let Constraint::Corner(at) = place {
             let slot = &mut first[surface.cut.origin[*at as usize] as usize];
             if *slot == u32::MAX {
                 *slot = name;
@@ -64,7 +64,7 @@ fn joined(surface: &Surface, work: &Work) -> (Vec<u32>, Vec<u32>) {
 
 fn vertex_source(surface: &Surface, work: &Work, v: u32) -> Source {
     let sector = match work.places[v as usize] {
-        Place::Face(t) => {
+        Constraint::Face(t) => {
             let corners = surface.corners_of(t).map(Vec3::as_dvec3);
             let weights = closest_weights(&corners, work.at(v).as_dvec3()).to_array();
             Sector { triangle: t, weights }
@@ -106,7 +106,7 @@ fn corner(old: &CornerAttribute, surface: &Surface, work: &Work, order: &[u32]) 
         triangles.push([0, 1, 2].map(|k| {
             let h = 3 * t + k;
             let v = work.from(h);
-            let is_inside = matches!(work.places[v as usize], Place::Face(_));
+            let is_inside = matches!(work.places[v as usize], Constraint::Face(_));
             if let ([one, ..], true) = (&known[v as usize][..], is_inside) {
                 return *one;
             }

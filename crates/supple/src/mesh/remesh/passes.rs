@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::connect::{NONE, next, prev};
 use super::guard::{Guard, quality, sound_normal};
 use super::index::Index;
-use super::surface::{Place, Surface};
+use super::surface::{Constraint, Surface};
 use super::work::{Edge, Work};
 use super::{Error, Lengths};
 use crate::Run;
@@ -98,7 +98,7 @@ impl<'a> Passes<'a> {
         let middle = 0.5 * (self.work.at(v) + self.work.at(w));
         let (place, on_surface) = if label == 0 {
             let (t, point) = self.surface.project(middle, self.source_of(h));
-            (Place::Face(t), point)
+            (Constraint::Face(t), point)
         } else {
             let curve = label.unsigned_abs() - 1;
             if self.surface.curves[curve as usize].locked {
@@ -106,7 +106,7 @@ impl<'a> Passes<'a> {
             }
             let [from, to] = self.span(h);
             let at = 0.5 * (from + to);
-            (Place::Curve(curve, at), self.surface.point_on_curve(curve, at))
+            (Constraint::Curve(curve, at), self.surface.point_on_curve(curve, at))
         };
         let candidates = [on_surface, middle];
         let fallback = if label == 0 { 2 } else { 1 };
@@ -179,7 +179,7 @@ impl<'a> Passes<'a> {
     /// Merges the end of an edge into its start, at a place, if nothing speaks against it.
     pub(super) fn merge_to(
         &mut self,
-        (h, place, at): (u32, Place, Vec3),
+        (h, place, at): (u32, Constraint, Vec3),
         lengths: &Lengths,
     ) -> bool {
         let edge = self.work.edge(h);
@@ -236,36 +236,36 @@ impl<'a> Passes<'a> {
     }
 
     /// The edge, turned so that its end is what goes, and where the merged vertex will be.
-    pub(super) fn merge_target(&self, h: u32) -> Option<(u32, Place, Vec3)> {
+    pub(super) fn merge_target(&self, h: u32) -> Option<(u32, Constraint, Vec3)> {
         let Edge { g, v, w, .. } = self.work.edge(h);
         let [from, to] = [v, w].map(|v| self.work.places[v as usize]);
         let label = self.work.label[h as usize];
         let back = || (g != NONE).then_some(g);
         let stays = |h: u32| self.start_stays(h);
         match (from, to) {
-            (Place::Face(t), Place::Face(_)) => {
+            (Constraint::Face(t), Constraint::Face(_)) => {
                 let middle = 0.5 * (self.work.at(v) + self.work.at(w));
                 let (t, at) = self.surface.project(middle, t);
-                Some((h, Place::Face(t), at))
+                Some((h, Constraint::Face(t), at))
             }
-            (_, Place::Face(_)) => Some(stays(h)),
-            (Place::Face(_), _) => back().map(stays),
+            (_, Constraint::Face(_)) => Some(stays(h)),
+            (Constraint::Face(_), _) => back().map(stays),
             _ if label == 0 => None,
-            (Place::Curve(c, _), Place::Curve(..)) => {
+            (Constraint::Curve(c, _), Constraint::Curve(..)) => {
                 let [a, b] = self.span(h);
                 let at = 0.5 * (a + b);
-                Some((h, Place::Curve(c, at), self.surface.point_on_curve(c, at)))
+                Some((h, Constraint::Curve(c, at), self.surface.point_on_curve(c, at)))
             }
-            (Place::Corner(_), Place::Curve(..)) => Some(stays(h)),
-            (Place::Curve(..), Place::Corner(_)) if g != NONE => Some(stays(g)),
+            (Constraint::Corner(_), Constraint::Curve(..)) => Some(stays(h)),
+            (Constraint::Curve(..), Constraint::Corner(_)) if g != NONE => Some(stays(g)),
             // Along a border, where there is no half-edge back.
-            (Place::Curve(..), Place::Corner(_)) => Some((h, to, self.work.at(w))),
+            (Constraint::Curve(..), Constraint::Corner(_)) => Some((h, to, self.work.at(w))),
             _ => None,
         }
     }
 
     /// A half-edge, and where its start is.
-    pub(super) fn start_stays(&self, h: u32) -> (u32, Place, Vec3) {
+    pub(super) fn start_stays(&self, h: u32) -> (u32, Constraint, Vec3) {
         let v = self.work.from(h);
         (h, self.work.places[v as usize], self.work.at(v))
     }
@@ -386,7 +386,7 @@ impl<'a> Passes<'a> {
     /// A triangle of the surface on the side of `h`, near its start.
     fn source_of(&self, h: u32) -> u32 {
         for v in [self.work.from(h), self.work.to(h)] {
-            if let Place::Face(t) = self.work.places[v as usize] {
+            if let Constraint::Face(t) = self.work.places[v as usize] {
                 return t;
             }
         }
@@ -411,7 +411,7 @@ pub(super) fn span(surface: &Surface, work: &Work, h: u32) -> [f64; 2] {
     let whole = curve.lengths.last().copied().unwrap_or(0.0);
     let ends = if label > 0 { [0.0, whole] } else { [whole, 0.0] };
     let at = |v: u32, end: f64| match work.places[v as usize] {
-        Place::Curve(_, at) => at,
+        Constraint::Curve(_, at) => at,
         _ => end,
     };
     [at(work.from(h), ends[0]), at(work.to(h), ends[1])]
@@ -430,7 +430,7 @@ pub(super) struct Sector {
 /// or a corner.
 pub(super) fn sector(surface: &Surface, work: &Work, h: u32) -> Option<Sector> {
     let place = work.places[work.from(h) as usize];
-    if let Place::Face(_) = place {
+    if let Constraint::Face(_) = place {
         return None;
     }
     // Clockwise to the feature on whose left the triangle is.
@@ -463,8 +463,8 @@ pub(super) fn sector(surface: &Surface, work: &Work, h: u32) -> Option<Sector> {
 }
 
 /// A corner where no features meet.
-fn lone_corner(surface: &Surface, place: Place) -> Option<Sector> {
-    let Place::Corner(v) = place else { return None };
+fn lone_corner(surface: &Surface, place: Constraint) -> Option<Sector> {
+    let Constraint::Corner(v) = place else { return None };
     let h = surface.out[v as usize];
     let mut weights = [0.0; 3];
     weights[h as usize % 3] = 1.0;

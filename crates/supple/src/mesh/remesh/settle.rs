@@ -23,7 +23,7 @@ use super::connect::NONE;
 use super::guard::Guard;
 use super::passes::Passes;
 use super::smooth::smooth;
-use super::surface::{Place, Surface};
+use super::surface::{Constraint, Surface};
 use super::work::{Edge, Work};
 use super::{Error, Lengths, Params, carry};
 use crate::Run;
@@ -77,12 +77,12 @@ fn spread(passes: &mut Passes<'_>, run: &Run<'_>) -> Result<(), Error> {
 
 impl Passes<'_> {
     /// Whether a vertex at this place may move.
-    pub(super) fn is_free(&self, place: Place) -> bool {
+    pub(super) fn is_free(&self, place: Constraint) -> bool {
         let free = |t: u32| self.free.is_empty() || self.free[t as usize];
         match place {
-            Place::Corner(_) => false,
-            Place::Face(t) => free(t),
-            Place::Curve(curve, at) => {
+            Constraint::Corner(_) => false,
+            Constraint::Face(t) => free(t),
+            Constraint::Curve(curve, at) => {
                 let (segment, _) = self.surface.along(curve, at);
                 let sides = self.surface.curves[curve as usize].sides[segment];
                 sides.iter().filter(|&&h| h != NONE).all(|h| free(h / 3))
@@ -113,7 +113,8 @@ impl Passes<'_> {
     /// Merges the ends of an edge at its middle, or at one of them.
     fn merge_anywhere(&mut self, h: u32, lengths: &Lengths) {
         let Edge { g, v, w, .. } = self.work.edge(h);
-        let inside = [v, w].iter().all(|&v| matches!(self.work.places[v as usize], Place::Face(_)));
+        let inside =
+            [v, w].iter().all(|&v| matches!(self.work.places[v as usize], Constraint::Face(_)));
         let middle = self.merge_target(h);
         let ends = [h, g].into_iter().filter(|&side| inside && side != NONE);
         let ends: Vec<_> = ends.map(|side| self.start_stays(side)).collect();

@@ -10,7 +10,7 @@ use glam::Vec3;
 use super::connect::{NONE, prev};
 use super::guard::{quality, sound_normal};
 use super::passes::{Passes, is_near, span};
-use super::surface::Place;
+use super::surface::Constraint;
 use super::work::Work;
 use crate::Run;
 use crate::mesh::intersect::self_intersections;
@@ -70,7 +70,7 @@ fn pairs_beside(passes: &Passes<'_>, run: &Run<'_>) -> Result<Vec<[u32; 2]>, Can
     beside.pairs(&passes.work.positions, &passes.work.triangles, run)
 }
 
-fn put_back(work: &mut Work, before: &[Vec3], places: &[Place], back: &mut [bool], v: usize) {
+fn put_back(work: &mut Work, before: &[Vec3], places: &[Constraint], back: &mut [bool], v: usize) {
     work.positions[v] = before[v];
     work.places[v] = places[v];
     back[v] = true;
@@ -80,7 +80,7 @@ fn put_back(work: &mut Work, before: &[Vec3], places: &[Place], back: &mut [bool
 fn mend_shapes(
     work: &mut Work,
     before: &[Vec3],
-    places: &[Place],
+    places: &[Constraint],
     back: &mut [bool],
     run: &Run<'_>,
 ) {
@@ -117,7 +117,7 @@ fn is_spoilt(work: &Work, before: &[Vec3], t: usize) -> bool {
 }
 
 /// Where a vertex goes: nowhere if the surface would leave it by more than the tolerance.
-fn target(passes: &Passes<'_>, v: u32) -> (Place, Vec3) {
+fn target(passes: &Passes<'_>, v: u32) -> (Constraint, Vec3) {
     let work = &passes.work;
     let stay = (work.places[v as usize], work.at(v));
     let (place, at) = if passes.is_free(stay.0) { evened(passes, v) } else { stay };
@@ -130,20 +130,20 @@ fn target(passes: &Passes<'_>, v: u32) -> (Place, Vec3) {
 }
 
 /// The middle between the neighbours of a vertex, on the surface.
-fn evened(passes: &Passes<'_>, v: u32) -> (Place, Vec3) {
+fn evened(passes: &Passes<'_>, v: u32) -> (Constraint, Vec3) {
     let work = &passes.work;
     let place = work.places[v as usize];
     let stay = (place, work.at(v));
     match place {
-        Place::Corner(_) => stay,
-        Place::Curve(curve, _) => {
+        Constraint::Corner(_) => stay,
+        Constraint::Curve(curve, _) => {
             let Some(at) = between_neighbours(passes, v) else { return stay };
-            (Place::Curve(curve, at), passes.surface.point_on_curve(curve, at))
+            (Constraint::Curve(curve, at), passes.surface.point_on_curve(curve, at))
         }
-        Place::Face(t) => {
+        Constraint::Face(t) => {
             let Some(at) = centred(work, v) else { return stay };
             let (t, at) = passes.surface.project(at, t);
-            (Place::Face(t), at)
+            (Constraint::Face(t), at)
         }
     }
 }

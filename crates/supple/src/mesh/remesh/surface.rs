@@ -33,7 +33,7 @@ pub(super) struct Curve {
 
 /// Where a vertex sits on the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Constraint {
     /// Inside a patch, on this triangle.
     Face(u32),
     /// On a curve, so far along it.

@@ -6,14 +6,14 @@
 use glam::Vec3;
 
 use super::connect::{NONE, first_of_fan, next, prev};
-use super::surface::{Place, Surface, groups_of};
+use super::surface::{Constraint, Surface, groups_of};
 use crate::lengths::Lengths as _;
 use crate::mesh::TriMesh;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     pub(super) positions: Vec<Vec3>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<Constraint>,
     /// A half-edge out of each vertex, the one on the border if there is one; [`NONE`] once it is gone.
     pub(super) out: Vec<u32>,
     /// Corners; all [`NONE`] once it is gone.
@@ -41,15 +41,16 @@ pub(super) struct Edge {
 impl Work {
     pub(super) fn new(surface: &Surface, mesh: &TriMesh) -> Self {
         let groups = groups_of(mesh);
-        let mut places: Vec<Place> = surface.out.iter().map(|&h| Place::Face(h / 3)).collect();
+        let mut places: Vec<Constraint> =
+            surface.out.iter().map(|&h| Constraint::Face(h / 3)).collect();
         for (c, curve) in (0..).zip(&surface.curves) {
             for (&v, &at) in curve.vertices.iter().zip(&curve.lengths) {
-                places[v as usize] = Place::Curve(c, at);
+                places[v as usize] = Constraint::Curve(c, at);
             }
         }
         for (v, place) in (0..).zip(&mut places) {
             if surface.corner[v as usize] {
-                *place = Place::Corner(v);
+                *place = Constraint::Corner(v);
             }
         }
         let twin = surface.cut.twin.clone();
@@ -141,7 +142,7 @@ impl Work {
 
     /// Puts a vertex on an edge. The triangles of the edge shrink towards its start on their side; the
     /// new ones come last.
-    pub(super) fn split(&mut self, h: u32, at: Vec3, place: Place) -> u32 {
+    pub(super) fn split(&mut self, h: u32, at: Vec3, place: Constraint) -> u32 {
         let Edge { g, v, w, a, b, .. } = self.edge(h);
         let m = self.positions.len() as u32;
         self.positions.push(at);

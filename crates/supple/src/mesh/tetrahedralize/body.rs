@@ -41,7 +41,7 @@ use super::Error;
 use super::fill::is_length;
 use super::inside::Inside;
 use super::lattice::Lattice;
-use super::stuffing::{Surface, stuff};
+use super::stuffing::{Isosurface, stuff};
 use crate::Run;
 use crate::mesh::bvh::{Bvh, Ray};
 use crate::mesh::embedding::Embedding;
@@ -82,7 +82,7 @@ impl Default for Params {
 
 /// A body and its skin.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Body {
+pub struct EmbeddedSkin {
     /// The tets.
     pub mesh: TetMesh,
     /// The surface's vertices in them.
@@ -123,7 +123,7 @@ pub struct Report {
 /// # Errors
 ///
 /// An [`Error`] that says what is wrong with the surface or the parameters; [`Error::Open`] if it is not closed.
-pub fn body(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<Body, Error> {
+pub fn body(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<EmbeddedSkin, Error> {
     surface.validate()?;
     if surface.triangles.is_empty() {
         return Err(Error::Empty);
@@ -174,7 +174,7 @@ pub fn body(surface: &TriMesh, params: &Params, run: &Run<'_>) -> Result<Body, E
         volume_ratio: mesh.volume() / enclosed,
         dihedral_degrees: mesh.dihedral_degrees(run).unwrap_or([0.0; 2]),
     };
-    Ok(Body { mesh, embedding, report })
+    Ok(EmbeddedSkin { mesh, embedding, report })
 }
 
 /// The surface, prepared.
@@ -223,7 +223,7 @@ impl Skin<'_> {
         let is_inside = self.inside.lattice(&lattice, run)?;
         let unknown = vec![f32::NAN; lattice.len()];
         let (values, distances) = (unknown.clone(), unknown);
-        let mut field = Field { bvh, lattice, is_inside, values, distances };
+        let mut field = DistanceLattice { bvh, lattice, is_inside, values, distances };
         let samples = self.samples(0.5 * h)?;
         let mut mesh = stuff(&field.lattice, &field, run);
         let mut pieces = pieces(&mesh);
@@ -312,7 +312,7 @@ fn pieces(mesh: &TetMesh) -> usize {
 }
 
 /// The lattice's values: the signed distance from the surface, positive inside, raised where parts are thin.
-struct Field<'a> {
+struct DistanceLattice<'a> {
     bvh: &'a Bvh,
     lattice: Lattice,
     is_inside: Vec<bool>,
@@ -322,7 +322,7 @@ struct Field<'a> {
     distances: Vec<f32>,
 }
 
-impl Field<'_> {
+impl DistanceLattice<'_> {
     fn value(&self, point: u32) -> f64 {
         let raised = self.values[point as usize];
         if raised.is_nan() { self.distance(point) } else { f64::from(raised) }
@@ -360,7 +360,7 @@ impl Field<'_> {
     }
 }
 
-impl Surface for Field<'_> {
+impl Isosurface for DistanceLattice<'_> {
     fn is_inside(&self, point: u32) -> bool {
         self.is_inside[point as usize]
     }

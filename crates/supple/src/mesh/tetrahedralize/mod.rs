@@ -20,7 +20,7 @@ use glam::Vec3;
 use crate::mesh::tri;
 use crate::run::Cancelled;
 
-pub use body::{Body, body};
+pub use body::{EmbeddedSkin, body};
 pub use fill::{Filled, fill};
 
 /// Why there are no tets.

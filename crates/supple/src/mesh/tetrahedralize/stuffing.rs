@@ -44,7 +44,7 @@ const ALPHA_LONG: f64 = 0.28;
 const ALPHA_SHORT: f64 = 0.405;
 
 /// Where a surface passes through a lattice.
-pub(super) trait Surface: Sync {
+pub(super) trait Isosurface: Sync {
     /// Whether a lattice point is inside.
     fn is_inside(&self, point: u32) -> bool;
 
@@ -81,7 +81,7 @@ struct Stuffing<'a> {
 }
 
 /// The tets inside a surface; nodes in the order of the lattice, cuts last.
-pub(super) fn stuff(lattice: &Lattice, surface: &impl Surface, run: &Run<'_>) -> TetMesh {
+pub(super) fn stuff(lattice: &Lattice, surface: &impl Isosurface, run: &Run<'_>) -> TetMesh {
     let signs: Vec<i8> =
         run.map(lattice.len(), |p| if surface.is_inside(p as u32) { 1 } else { -1 });
     let (moved, cut_of) = (HashMap::new(), HashMap::new());
@@ -94,7 +94,7 @@ pub(super) fn stuff(lattice: &Lattice, surface: &impl Surface, run: &Run<'_>) ->
 }
 
 impl Stuffing<'_> {
-    fn cut_edges(&mut self, surface: &impl Surface, run: &Run<'_>) {
+    fn cut_edges(&mut self, surface: &impl Isosurface, run: &Run<'_>) {
         let mut edges = Vec::new();
         for point in (0..self.signs.len() as u32).filter(|&p| self.signs[p as usize] > 0) {
             let around = self.lattice.neighbours(point);

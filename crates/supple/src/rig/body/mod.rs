@@ -47,7 +47,7 @@ use crate::mesh::welding::{Welding, same_weights};
 use crate::mesh::{SkinWeights, TriMesh, Values};
 use crate::rig::asset::{Asset, UvOrigin};
 
-pub use parts::{Parts, Surface};
+pub use parts::{InstanceSurface, Parts};
 
 /// A whole asset as one skinned mesh.
 #[derive(Clone, Debug)]

@@ -35,7 +35,7 @@ pub struct Parts<'a> {
 
 /// Where an instance is at rest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Surface {
+pub struct InstanceSurface {
     /// Where its vertices are.
     pub positions: Vec<Vec3>,
     /// Counter-clockwise seen from outside.
@@ -86,7 +86,7 @@ impl<'a> Parts<'a> {
     /// # Panics
     ///
     /// If there is no such part.
-    pub fn surface(&self, index: usize, run: &Run<'_>) -> Result<Surface, BodyError> {
+    pub fn surface(&self, index: usize, run: &Run<'_>) -> Result<InstanceSurface, BodyError> {
         Ok(self.placed(index, run)?.0)
     }
 
@@ -100,7 +100,7 @@ impl<'a> Parts<'a> {
         &self,
         index: usize,
         run: &Run<'_>,
-    ) -> Result<(Surface, Option<Mat4>), BodyError> {
+    ) -> Result<(InstanceSurface, Option<Mat4>), BodyError> {
         let instance = &self.instances[index];
         let mut building = Building::default();
         let joints = building.bind(self.asset, instance)?;
@@ -118,7 +118,7 @@ impl<'a> Parts<'a> {
             .flatten();
         let matrix = heaviest.map(|(joint, _)| matrices[joint as usize]);
         let matrix = matrix.filter(|m| takes(m, &instance.mesh.positions, &positions));
-        Ok((Surface { positions, triangles: building.mesh.triangles }, matrix))
+        Ok((InstanceSurface { positions, triangles: building.mesh.triangles }, matrix))
     }
 }
 

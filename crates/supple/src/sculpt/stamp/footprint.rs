@@ -12,7 +12,7 @@ use glam::{DVec3, IVec3, Vec3};
 
 use super::Stamp;
 use crate::field::smooth_distance::SurfaceDistance;
-use crate::field::{Fade, Field, Generator, Influence, Motion, Phase, Region};
+use crate::field::{Fade, Field, Generator, Influence, Phase, Region, RigidMotion};
 use crate::lanes::Lanes;
 use crate::mesh::measure::Bounds;
 use crate::sculpt::error::Problem;
@@ -95,7 +95,7 @@ impl Patch {
             return Err(Problem::EmptyFade { inner, outer });
         }
         let center = self.samples.iter().sum::<Vec3>() / self.samples.len() as f32;
-        let motion = Motion::Translation { velocity: shift };
+        let motion = RigidMotion::Translation { velocity: shift };
         let fade = Fade { region: Region::Surface(distance), motion, inner, outer };
         let generator = Generator::translation(center, shift);
         let mut field = Field::new(Influence::Fade(fade), generator, motion);

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{
     Problem, check_fade, check_finite, check_point, check_positive, check_share, direction,
 };
-use super::path::Stage;
+use super::path::SpaceMap;
 use super::tool::{Keep, Mirror};
 use super::{Carry, Done};
 use crate::Run;
@@ -346,7 +346,7 @@ impl Stroke<'_> {
             }
             start += leg;
         }
-        Ok(Done { stage: Stage::Flow(flow), taken: report, warnings: warnings(entered) })
+        Ok(Done { map: SpaceMap::Flow(flow), taken: report, warnings: warnings(entered) })
     }
 
     /// One step of the tools, from one displacement to the next.

@@ -43,7 +43,7 @@ impl Discs {
                 entries.push((v, Share { of: number, weight }));
             }
         }
-        let mut vertices = Table::sorted(moving, &entries);
+        let mut vertices = Table::sorted(moving, entries.iter().copied());
         for v in 0..moving {
             let row = vertices.row_mut(v);
             let all: f32 = row.iter().map(|share| share.weight).sum();

@@ -39,7 +39,7 @@ fn normalized(v: Row) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Surface;
+    use super::super::EditedSurface;
     use super::*;
     use crate::field::blend::fade;
     use crate::zoo;
@@ -59,8 +59,14 @@ mod tests {
             for p in &mut mesh.positions {
                 p.y += 0.2 * edge * (std::f32::consts::TAU * p.x / (5.0 * edge)).sin();
             }
-            let surface =
-                Surface::new(&mesh.positions, &values, fade, &mesh.triangles, 0, &Run::default());
+            let surface = EditedSurface::new(
+                &mesh.positions,
+                &values,
+                fade,
+                &mesh.triangles,
+                0,
+                &Run::default(),
+            );
             let local = surface.local(&mesh.positions);
             let normals = surface.shapes(&local, &Run::default()).normals;
             let means = means(&surface.discs, &normals, &Run::default());

@@ -67,7 +67,7 @@ impl Flux {
             }
         }
         Self {
-            around: Table::sorted(moving, &around),
+            around: Table::sorted(moving, around.iter().copied()),
             window: values[..moving].iter().map(|s| 4.0 * s * (1.0 - s)).collect(),
             faces: faces_of(&faces, &sides, values.len()),
             sides: sides.chunks(WIDTH).map(|chunk| Sides::new(chunk, values, blend)).collect(),

@@ -4,7 +4,7 @@
 //!
 //! s stays with the vertices, so its gradient changes as they move. It is estimated from the neighbours
 //! by least squares with no part along the disc normal u: with offsets d, `M = Σ d dᵀ`, `r = Σ Δs d` and
-//! P the projection along u, the best vector is
+//! P the projection along u, the best vector for (4.1) is
 //!
 //! ```text
 //! ∇s = (tr(PMP) I − PMP) P r / det        det = uᵀ adj(M) u
@@ -75,7 +75,7 @@ struct Blend {
 }
 
 /// A surface with s on it.
-pub(super) struct Surface {
+pub(super) struct EditedSurface {
     /// Vertices that are not at rest, the last repeated to fill a block, then their neighbours that are.
     vertices: Vec<u32>,
     moving: usize,
@@ -221,7 +221,7 @@ impl Mover for Ride {
     }
 }
 
-impl Surface {
+impl EditedSurface {
     /// With the blend, and its slope, that each of the values stands for.
     pub(super) fn new(
         positions: &[Vec3],
@@ -693,7 +693,7 @@ mod tests {
         let wanted = Vec3::new(0.03, -0.05, 0.02);
         let normal = Vec3::new(-0.4, 0.7, 1.0).normalize_or_zero();
         let values: Vec<f32> = points.iter().map(|p| 0.5 + wanted.dot(*p)).collect();
-        let surface = Surface::new(&points, &values, fade, &triangles, 0, &Run::default());
+        let surface = EditedSurface::new(&points, &values, fade, &triangles, 0, &Run::default());
         let local = surface.local(&points);
         let shapes = surface.shapes(&local, &Run::default());
         let gradients = surface.nearly_smooth(&shapes, &Run::default());

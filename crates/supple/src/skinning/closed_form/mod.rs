@@ -6,7 +6,7 @@
 //! With `w` the summed weights of a joint's subtree and `D` its motion against its parent,
 //!
 //! ```text
-//! P ← (1−w) P + w D(P)        U ← (1−w) U + w D U        V = S U,   S = w (1−w)
+//! P ← (1−w) P + w D(P)        U ← (1−w) U + w D U   (6.8)        V = S U   (6.9),   S = w (1−w)
 //! ```
 //!
 //! `volume(P + λV)` is a cubic in λ; its root of smallest size restores the volume, and `P ← P + λV`. Turns are taken

@@ -11,7 +11,7 @@ fn shape(name: &str) -> TriMesh {
     TriMesh::new(mesh.positions, mesh.triangles)
 }
 
-fn made(surface: &TriMesh, nodes: usize) -> Body {
+fn made(surface: &TriMesh, nodes: usize) -> EmbeddedSkin {
     let params = Params { nodes, spacing: None };
     body(surface, &params, &Run::default()).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -43,7 +43,7 @@ fn angles_stay_above_ten_degrees() {
         ("comb", 1000),
     ] {
         let surface = shape(name);
-        let Body { mesh, report, .. } = made(&surface, nodes);
+        let EmbeddedSkin { mesh, report, .. } = made(&surface, nodes);
         check_sides(&mesh, name);
         let [least, most] = report.dihedral_degrees;
         assert!(least >= 10.0 && most <= 165.0, "{name}: {report:?}");
@@ -57,7 +57,7 @@ fn angles_stay_above_ten_degrees() {
 #[test]
 fn thick_bodies_keep_their_volume_and_their_place() {
     let surface = shape("ball");
-    let Body { mesh, embedding, report } = made(&surface, 1500);
+    let EmbeddedSkin { mesh, embedding, report } = made(&surface, 1500);
     assert!((report.volume_ratio - 1.0).abs() < 0.03, "{report:?}");
     assert_eq!(report.rounds, 0, "nothing is thin: {report:?}");
     let skin = embedding.apply(&mesh.positions, &Run::default());
@@ -70,7 +70,7 @@ fn thick_bodies_keep_their_volume_and_their_place() {
 fn a_plate_thinner_than_the_lattice_is_rescued_in_one_piece() {
     let mut surface = shape("box");
     surface.positions.iter_mut().for_each(|p| p.z *= 0.02);
-    let Body { mesh, report, .. } = made(&surface, 600);
+    let EmbeddedSkin { mesh, report, .. } = made(&surface, 600);
     check_sides(&mesh, "plate");
     assert!(report.rounds > 0 && report.pieces == 1, "{report:?}");
     assert!(report.dihedral_degrees[0] >= 10.0, "{report:?}");

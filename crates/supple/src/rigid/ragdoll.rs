@@ -9,12 +9,10 @@ use rapier3d::pipeline::PhysicsWorld;
 use rapier3d::prelude::JointAxis;
 
 use super::{BoneState, Params, RigidError, RigidState};
-use crate::contact::collider::{Place, convex};
-use crate::contact::flesh::{Pressure, Segment};
+use crate::contact::collider::{Isometry, convex};
+use crate::contact::flesh::Pressure;
+use crate::modifier::{Halt, RigidPath, SUBSTEPS, Substeps};
 use crate::rig::Body;
-
-/// Substeps of a tick.
-pub const SUBSTEPS: u32 = 4;
 
 /// Sweeps over the contacts of a bone.
 const SWEEPS: usize = 4;
@@ -67,6 +65,8 @@ pub struct Ragdoll {
     /// From bind to the placed rest pose, for each joint.
     rest: Vec<Mat4>,
     total_mass: f32,
+    /// What pulls the first bone.
+    pull: Option<RigidPath>,
 }
 
 impl std::fmt::Debug for Ragdoll {
@@ -112,7 +112,8 @@ impl Ragdoll {
                 .map(|p| (p, anchor.w_axis.truncate()));
         }
         let total_mass = bones.iter().map(|b| b.mass.mass()).sum();
-        Ok(Self { params: params.clone(), bones, bone_of, rest: rest.to_vec(), total_mass })
+        let (params, pull) = (params.clone(), RigidPath::new(params.pull.clone()));
+        Ok(Self { params, bones, bone_of, rest: rest.to_vec(), total_mass, pull })
     }
 
     /// How many bones there are.
@@ -128,11 +129,11 @@ impl Ragdoll {
         let middle =
             self.bones.iter().map(|b| b.mass.mass() * b.center).sum::<Vec3>() / self.total_mass;
         let bone = |b: &Bone| BoneState {
-            place: Place { rotation: Quat::IDENTITY, translation: b.center },
+            place: Isometry { rotation: Quat::IDENTITY, translation: b.center },
             velocity: self.params.velocity + spin.cross(b.center - middle),
             spin,
         };
-        RigidState { bones: self.bones.iter().map(bone).collect(), frozen: None }
+        RigidState { bones: self.bones.iter().map(bone).collect() }
     }
 
     /// From bind to world, for each joint.
@@ -144,12 +145,6 @@ impl Ragdoll {
             Mat4::from(now.place.affine()) * back * *rest
         };
         self.rest.iter().enumerate().map(moved).collect()
-    }
-
-    /// The bone that carries a segment.
-    #[must_use]
-    pub fn bone_of(&self, segment: &Segment) -> usize {
-        self.bone_of[segment.joint]
     }
 
     /// Kinetic energy and that of height, in the units of mass times squared speed.
@@ -288,7 +283,7 @@ impl Ragdoll {
     }
 
     /// Force and torque towards a place, critically damped.
-    fn pull(&self, now: &BoneState, to: &Place) -> (Vec3, Vec3) {
+    fn pull(&self, now: &BoneState, to: &Isometry) -> (Vec3, Vec3) {
         let omega = std::f32::consts::TAU * self.params.pull_frequency;
         let target = to.to_world(self.bones[0].center);
         let away = target - now.place.translation;
@@ -315,19 +310,22 @@ impl std::fmt::Debug for Stepper<'_> {
     }
 }
 
-impl Stepper<'_> {
-    /// One substep, with the pressed points of each bone, and the place that pulls the first bone.
-    pub fn substep(
+impl Substeps<RigidState> for Stepper<'_> {
+    fn substep(
         &mut self,
+        secs: f64,
+        pressures: &[Pressure],
         state: &mut RigidState,
-        pressed: &[(usize, Pressure)],
-        pull: Option<&Place>,
-    ) {
+    ) -> Result<(), Halt> {
+        let pull = self.ragdoll.pull.as_ref().map(|path| {
+            let (first, last) = path.span();
+            Isometry::of(&path.affine(secs.clamp(first, last)))
+        });
         for (bone, (handle, now)) in self.handles.iter().zip(&state.bones).enumerate() {
             let body = &mut self.world.bodies[*handle];
             body.reset_forces(true);
             body.reset_torques(true);
-            let mine = pressed.iter().filter(|p| p.0 == bone).map(|p| &p.1);
+            let mine = pressures.iter().filter(|p| self.ragdoll.bone_of[p.joint] == bone);
             let mut supports = self.ragdoll.supports(bone, now, mine, self.step_secs);
             if !supports.is_empty() {
                 let mut pressed = *now;
@@ -337,19 +335,25 @@ impl Stepper<'_> {
                 let force = impulse / self.step_secs;
                 body.add_torque(self.ragdoll.rolling(bone, &pressed, force), true);
             }
-            if let (Some(pull), 0) = (pull, bone) {
+            if let (Some(pull), 0) = (&pull, bone) {
                 let (force, torque) = self.ragdoll.pull(now, pull);
                 body.add_force(force, true);
                 body.add_torque(torque, true);
             }
         }
         self.world.step();
-        for (handle, bone) in self.handles.iter().zip(&mut state.bones) {
+        let stepped = |handle: &RigidBodyHandle| {
             let body = &self.world.bodies[*handle];
             let pose = body.position();
-            bone.place = Place { rotation: pose.rotation, translation: pose.translation };
-            (bone.velocity, bone.spin) = (body.linvel(), body.angvel());
+            let place = Isometry { rotation: pose.rotation, translation: pose.translation };
+            BoneState { place, velocity: body.linvel(), spin: body.angvel() }
+        };
+        let bones: Vec<BoneState> = self.handles.iter().map(stepped).collect();
+        if !bones.iter().all(BoneState::is_finite) {
+            return Err(Halt::NotFinite);
         }
+        state.bones = bones;
+        Ok(())
     }
 }
 

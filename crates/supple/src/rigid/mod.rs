@@ -1,11 +1,11 @@
-//! Rigid bodies and ragdolls as primary motion: bones that fall, swing and return to their rest pose.
+//! `rigid` and `ragdoll`: bones that fall, swing and return to their rest pose, in the place of a recorded motion.
 //!
 //! # Method
 //!
 //! Every joint of a skinned body that has enough vertices of its own becomes a bone: a rigid body with the
 //! mass and inertia of the convex hull of those vertices. Bones hang on spherical joints whose motors
 //! return them to the rest pose, implicitly, so no stiffness is unstable. Bodies may enter colliders:
-//! contact presses them out in proportion to the depth ([`contact`](super::flesh)), and the
+//! contact presses them out in proportion to the depth ([`contact`](crate::contact::flesh)), and the
 //! deformation takes care of the looks. Contacts are springs and dampers too, and solved implicitly: with `k`
 //! and `c` those of the whole body at the contact's frequency, `m` the mass that a bone opposes at the
 //! point and `h` the substep, the impulse `λ ≥ 0` satisfies
@@ -17,7 +17,7 @@
 //! so a light leg stops as soon as a heavy trunk. (An explicit force had to be limited by the bone's mass, and
 //! legs went right through bars.)
 //!
-//! A tick is four substeps. Nothing is kept from tick to tick but places and velocities ([`RigidState`]),
+//! A tick is four substeps ([`SUBSTEPS`](crate::modifier::SUBSTEPS)), contact before each. Nothing is kept from tick to tick but places and velocities ([`RigidState`]),
 //! so a state that was stored and restored goes on with the same bits.
 //!
 //! # References
@@ -25,22 +25,26 @@
 //! - W. von Funck, H. Theisel, H.-P. Seidel. Elastic Secondary Deformations by Vector Field
 //!   Integration. Symposium on Geometry Processing, 2007; section 6.3.
 
-#[cfg(feature = "rigid")]
+mod modifier;
 mod ragdoll;
 
 use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::collider::Place;
+use crate::contact::collider::Isometry;
+use crate::modifier::PathKey;
+use crate::rig::Skinning;
 
-#[cfg(feature = "rigid")]
-pub use ragdoll::{Ragdoll, SUBSTEPS, Stepper};
+pub use modifier::{Falling, Jointed, Rigid};
+pub use ragdoll::{Ragdoll, Stepper};
 
 /// How a rigid body or ragdoll behaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Params {
+    /// How joints are blended. Default: `linear`.
+    pub skinning: Skinning,
     /// Mass of a cubic unit. Default: 1000, as water. Only ratios matter.
     #[schemars(range(min = 1e-3, max = 1e6), extend("unit" = "kg/m3"))]
     pub density: f32,
@@ -74,11 +78,16 @@ pub struct Params {
     /// How strongly the held body follows its path, in hertz; for bodies with a path. Default: 2.
     #[schemars(range(min = 0.01, max = 30.0), extend("unit" = "Hz"))]
     pub pull_frequency: f32,
+    /// A path that pulls the body (the first bone of a ragdoll) as on a spring; none leaves it free.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub pull: Vec<PathKey>,
 }
 
 impl Default for Params {
     fn default() -> Self {
         Self {
+            skinning: Skinning::Linear,
             density: 1000.0,
             gravity: Vec3::new(0.0, -9.81, 0.0),
             velocity: Vec3::ZERO,
@@ -90,6 +99,7 @@ impl Default for Params {
             friction: 0.4,
             drag: 0.1,
             pull_frequency: 2.0,
+            pull: Vec::new(),
         }
     }
 }
@@ -106,7 +116,7 @@ pub enum RigidError {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoneState {
     /// Its centre of mass and rotation.
-    pub place: Place,
+    pub place: Isometry,
     /// Velocity of the centre of mass.
     pub velocity: Vec3,
     /// Angular velocity, in radians a second.
@@ -118,20 +128,14 @@ pub struct BoneState {
 pub struct RigidState {
     /// One for each bone.
     pub bones: Vec<BoneState>,
-    /// The tick at which something was not finite, and the bones were frozen.
-    pub frozen: Option<u64>,
 }
 
-impl RigidState {
+impl BoneState {
     /// True while every number is finite.
-    #[must_use]
-    pub fn is_finite(&self) -> bool {
-        let finite = |b: &BoneState| {
-            b.place.translation.is_finite()
-                && b.place.rotation.is_finite()
-                && b.velocity.is_finite()
-                && b.spin.is_finite()
-        };
-        self.bones.iter().all(finite)
+    fn is_finite(&self) -> bool {
+        self.place.translation.is_finite()
+            && self.place.rotation.is_finite()
+            && self.velocity.is_finite()
+            && self.spin.is_finite()
     }
 }

@@ -17,7 +17,7 @@ use crate::commands::read;
 use crate::shell::Shell;
 
 /// A scene being played, with what its surfaces look like.
-pub(crate) struct Stage {
+pub(crate) struct PlayedScene {
     player: Player,
     cameras: Vec<FileCamera>,
     paints: Vec<Vec<Paint>>,
@@ -30,7 +30,7 @@ struct FileCamera {
     camera: Camera,
 }
 
-impl Stage {
+impl PlayedScene {
     /// Opens a scene, a mesh, or a folder with a baked GLB.
     pub(crate) fn open(input: &Path, shell: &Shell) -> anyhow::Result<Self> {
         if input.is_dir() {

@@ -4,21 +4,20 @@
 //!
 //! ```
 //! use glam::DVec3;
-//! use supple::scene::RigidPath;
+//! use supple::modifier::RigidPath;
 //!
 //! let path = RigidPath::from_csv("time,x,y,z\n0,0,0,0\n2,4,0,0\n")?;
 //! let (position, _) = path.at(0.5);
 //! assert_eq!(position, DVec3::new(1.0, 0.0, 0.0));
-//! # Ok::<(), supple::scene::PathError>(())
+//! # Ok::<(), supple::modifier::PathError>(())
 //! ```
 
 use glam::{DAffine3, DQuat, DVec3, Quat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::Problem;
-use super::document::Place;
-use crate::modifier::placement::turn;
+use super::placement::turn;
+use super::{Key, Wrong};
 use crate::rig::keyframes::slerp;
 
 /// A place and a rotation at a time.
@@ -60,16 +59,22 @@ fn quaternion<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 4], D::Error> 
 }
 
 impl PathKey {
-    pub(super) fn check_all(keys: &[Self], at: Place<'_>) -> Result<(), Problem> {
+    /// Checks the keys of a path, which a document has under `name`.
+    pub(crate) fn check_all(keys: &[Self], name: &str) -> Result<(), Wrong> {
+        let at = |i| vec![Key::Name(name.to_owned()), Key::Entry(i)];
+        let wrong = |at, what: &str, fix: &str| Wrong { at, what: what.into(), fix: fix.into() };
         for (i, key) in keys.iter().enumerate() {
             if i > 0 && keys[i - 1].time >= key.time {
-                let what = "this key is not later than the one before";
-                return Err(at.entry(i).wrong(what, "sort the keys"));
+                return Err(wrong(
+                    at(i),
+                    "this key is not later than the one before",
+                    "sort the keys",
+                ));
             }
             if key.rotation == [0.0; 4] {
+                let rotation = at(i).into_iter().chain([Key::Name("rotation".to_owned())]);
                 let fix = "no rotation is [0, 0, 0, 1]";
-                let rotation = at.entry(i).get("rotation");
-                return Err(rotation.wrong("a quaternion of length 0", fix));
+                return Err(wrong(rotation.collect(), "a quaternion of length 0", fix));
             }
         }
         Ok(())
