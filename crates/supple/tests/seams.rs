@@ -18,7 +18,7 @@ use supple::scene::{self, Folder, Scene, Source};
 use supple::sculpt::{
     self, Bend, Curve, Extent, Guide, Move, OnContact, Op, Paint, Params, Points, Twist,
 };
-use supple::{Asset, Run, TriMesh, zoo};
+use supple::{Asset, Run, TriMesh, skinning, zoo};
 
 fn model(name: &str, triangles: usize) -> TriMesh {
     let size = zoo::Size { triangles: Some(triangles) };
@@ -437,6 +437,41 @@ fn takes_of_split_characters_do_not_tear() {
     }
 }
 
+/// A wave that goes round in 27.8 steps of 1/24 s: what is given back at its end is what was at its beginning, and from
+/// tick to tick it moves on as the motion does, not by what frames 1/24 s apart make of it each for themselves.
+#[test]
+fn volume_given_back_goes_round_and_does_not_jump_from_tick_to_tick() {
+    let (asset, ticks) = (character(), 139);
+    let text = format!(
+        "supple = 2\n[time]\nend = {0}\nfps = 120\n[[asset]]\nfile = \"limb.glb\"\n[asset.motion]\n\
+         kind = \"keyframes\"\nclip = \"wave\"\nspeed = {1}\n[[asset.pose]]\nkind = \"skinning\"\n",
+        f64::from(ticks) / 120.0,
+        120.0 / f64::from(ticks),
+    );
+    let mut player = play(&Scene::parse(&text, None).unwrap(), &asset);
+    let run = Run::default();
+    let (mut by, mut drawn_back) = (Vec::new(), 0);
+    for i in 0..=ticks {
+        let frame = player.frame(i, &run).unwrap();
+        let reports = frame.report.details.of::<skinning::Report>(0);
+        drawn_back += reports.flat_map(|r| &r.joints).map(|j| j.drawn_back).sum::<usize>();
+        let plain = player.posed(0, i, &run).unwrap();
+        let now = frame.bodies[0].positions.iter();
+        by.push(now.zip(&plain).map(|(x, p)| *x - *p).collect::<Vec<Vec3>>());
+    }
+    assert!(drawn_back > 0, "it retreats");
+    let most = |of: &mut dyn Iterator<Item = f32>| of.fold(0.0, f32::max);
+    let way = most(&mut by.iter().flatten().map(|d| d.length()));
+    let gap = most(&mut by[0].iter().zip(&by[ticks as usize]).map(|(a, b)| a.distance(*b)));
+    assert!(gap < 1e-4 * way, "the ends are {gap} apart, of {way}");
+    let bend = |at: usize| {
+        let [a, b, c] = [&by[at - 1], &by[at], &by[at + 1]];
+        most(&mut (0..b.len()).map(|v| (a[v] - 2.0 * b[v] + c[v]).length()))
+    };
+    let jump = most(&mut (1..ticks as usize).map(bend));
+    assert!(jump < 0.05 * way, "from tick to tick it turns by {jump}, of {way}");
+}
+
 /// A soft ball in a shell of another bone, a hundredth of its radius away: pulled, it would go through the shell.
 #[test]
 fn flesh_draws_back_before_layers_cross() {
@@ -499,6 +534,13 @@ fn starters_fit_their_clips() {
     let once = scene::starter_for("limb.glb", &asset, 1, &run);
     let scene = Scene::parse(&once.text, None).unwrap();
     assert!(once.text.contains("repeat = \"once\"") && scene.time.end == 0.5, "{}", once.text);
+    // Another clip by hand: it is not wrapped where it does not close.
+    let text = scene::starter_for("limb.glb", &asset, 0, &run).text;
+    let other = text.replace("\nclip = \"wave\"", "\nclip = \"fall\"");
+    assert_ne!(text, other);
+    let fall = play(&Scene::parse(&other, None).unwrap(), &asset);
+    let [end, after] = [12, 20].map(|i| fall.posed(0, i, &run).unwrap());
+    assert_eq!(end, after, "it stays where it fell to");
     let mut player = play(&loops, &asset);
     let size = 4.0;
     let guard = player.cast()[0].body.parts[2].vertices.clone();

@@ -108,7 +108,7 @@ impl Cast {
         opening: &Opening<'_>,
         load: Load<'_>,
     ) -> Result<Self, PlayerError> {
-        let (folder, run) = (opening.folder, opening.run);
+        let run = opening.run;
         let asset = actor.name.clone();
         let mut loaded = match &actor.source {
             Source::Empty { .. } => Asset::from_mesh(TriMesh::default()),
@@ -135,7 +135,7 @@ impl Cast {
             let wrong = |source| PlayerError::Body { asset: actor.name.clone(), source };
             body = Body::from_asset(&loaded).map_err(wrong)?;
         }
-        let drive = Drive::new(&actor, &loaded, &body, folder)?;
+        let drive = Drive::new(&actor, &loaded, &body, opening)?;
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
@@ -146,7 +146,14 @@ impl Cast {
         let tets = opening.solid(&actor, &body, first.unwrap_or_default())?.map(Arc::new);
         let placed = &rest.meshes[0];
         let meets_others = actor.contact.is_some_and(|contact| contact.others);
-        let at_rest = Rest { body: &body, placed, tets: tets.as_deref(), placement, meets_others };
+        let at_rest = Rest {
+            body: &body,
+            placed,
+            tets: tets.as_deref(),
+            placement,
+            meets_others,
+            round_secs: drive.round_secs(),
+        };
         let modifiers = opening.prepare((&actor, &folded, &[]), &at_rest, load)?;
         let topology = Arc::new(match body.mesh.triangles.is_empty() {
             true => Topology::Points,
@@ -211,6 +218,7 @@ impl Cast {
             tets: self.tets.as_deref(),
             placement: self.placement,
             meets_others,
+            round_secs: self.drive.round_secs(),
         };
         let known = if is_same_contact { &self.modifiers[..] } else { &[] };
         let modifiers = opening.prepare((actor, &self.folded, known), &at_rest, load)?;
@@ -513,15 +521,27 @@ impl Drive {
         actor: &Actor,
         asset: &Asset,
         body: &Body,
-        folder: &Folder<'_>,
+        opening: &Opening<'_>,
     ) -> Result<Self, PlayerError> {
         match &actor.motion {
             Motion::Still => Ok(Self::Still),
-            Motion::Keyframes(keyframes) => Self::clip(actor, asset, keyframes),
-            Motion::Path(recording) => Self::path(&actor.name, recording, folder)
-                .map(|path| Self::Path { path, repeat: recording.repeat }),
+            Motion::Keyframes(keyframes) => {
+                Self::clip(actor, (asset, body), keyframes, opening.run)
+            }
+            Motion::Path(recording) => {
+                let (path, repeat) = Self::path(&actor.name, recording, opening.folder)?;
+                Ok(Self::Path { path, repeat })
+            }
             Motion::Rigid(motion) => Self::simulated(actor, body, motion, true),
             Motion::Ragdoll(motion) => Self::simulated(actor, body, motion, false),
+        }
+    }
+
+    /// After how many seconds a clip is where it was, if it goes round.
+    fn round_secs(&self) -> Option<f64> {
+        match self {
+            Self::Clip { span, keyframes, .. } => keyframes.round_secs(*span),
+            _ => None,
         }
     }
 
@@ -550,7 +570,12 @@ impl Drive {
         Err(PlayerError::Rigid { asset: actor.name.clone(), what })
     }
 
-    fn clip(actor: &Actor, asset: &Asset, keyframes: &Keyframes) -> Result<Self, PlayerError> {
+    fn clip(
+        actor: &Actor,
+        (asset, body): (&Asset, &Body),
+        keyframes: &Keyframes,
+        run: &Run<'_>,
+    ) -> Result<Self, PlayerError> {
         let found = match &keyframes.clip {
             ClipChoice::Index(i) => asset.clips.get(*i as usize),
             ClipChoice::Name(name) => asset.clips.iter().find(|c| c.name == *name),
@@ -571,10 +596,23 @@ impl Drive {
         clip.check(asset)
             .map_err(|source| PlayerError::Clip { asset: actor.name.clone(), source })?;
         let span = clip.span().unwrap_or_default();
-        Ok(Self::Clip { clip: clip.clone(), span, keyframes: keyframes.clone() })
+        let repeat = keyframes.repeat.resolved(|| body.closes(clip, run));
+        let keyframes = Keyframes { repeat, ..keyframes.clone() };
+        Ok(Self::Clip { clip: clip.clone(), span, keyframes })
     }
 
+    /// A path, and what happens beyond its ends.
     pub(super) fn path(
+        actor: &str,
+        recording: &Recording,
+        folder: &Folder<'_>,
+    ) -> Result<(RigidPath, Repeat), PlayerError> {
+        let path = Self::read_path(actor, recording, folder)?;
+        let repeat = recording.repeat.resolved(|| path.closes());
+        Ok((path, repeat))
+    }
+
+    fn read_path(
         actor: &str,
         recording: &Recording,
         folder: &Folder<'_>,
