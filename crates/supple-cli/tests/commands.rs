@@ -376,17 +376,17 @@ fn skin_keeps_the_volume_of_a_clip_and_of_a_moment() {
 fn nothing_folds_in_silence() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    ok(folder, &["zoo", "rigged-bar", "--triangles", "800", "-o", "bar.glb"]);
-    let twist = ["skin", "bar.glb", "--clip", "twist", "-o", "twist.glb"];
+    ok(folder, &["zoo", "hand", "--triangles", "2000", "-o", "hand.glb"]);
+    let fist = ["skin", "hand.glb", "--clip", "fist", "-o", "fist.glb"];
     let frames = |told: &Value| -> Vec<[u64; 3]> {
         let frames = told["folds"]["frames"].as_array().expect("frames");
         let count = |f: &Value, key: &str| f[key].as_u64().expect("a number");
         frames.iter().map(|f| ["before", "after", "added"].map(|key| count(f, key))).collect()
     };
-    let told = frames(&json(folder, &twist));
-    assert_eq!(told[0], [0, 0, 0], "at rest");
-    assert!(told.iter().any(|f| f[2] > 0 && f[1] == f[2]), "a candy wrapper: {told:?}");
-    let output = supple(folder, &twist);
+    let told = frames(&json(folder, &fist));
+    assert_eq!(told[0], [0, 0, 0], "an open hand");
+    assert!(told.iter().any(|f| f[2] > 0 && f[1] == f[2]), "fingers go through it: {told:?}");
+    let output = supple(folder, &fist);
     let [said, warned] = [output.stdout, output.stderr].map(|s| String::from_utf8(s).unwrap());
     assert!(said.contains("self-intersections 0 → "), "{said}");
     assert!(warned.contains("intersect that did not at rest"), "{warned}");
@@ -401,7 +401,7 @@ fn nothing_folds_in_silence() {
     let said = ok(folder, &["convert", "b.obj", "d.ply", "--repair"]);
     assert!(said.contains("self-intersections 1 → 1"), "{said}");
     assert!(!ok(folder, &["convert", "b.obj", "d.ply"]).contains("self-inter"), "as it was");
-    let tets = json(folder, &["tetrahedralize", "bar.glb", "-o", "bar.msh"]);
+    let tets = json(folder, &["tetrahedralize", "hand.glb", "-o", "hand.msh"]);
     assert_eq!(tets["self_intersections"]["after"], 0);
 }
 

@@ -11,7 +11,7 @@ use supple::mesh::remesh::{self, Target};
 use supple::mesh::volume::volume;
 use supple::mesh::welding::{Welding, is_closed, open_edges};
 use supple::mesh::{SkinWeights, Values};
-use supple::player::Player;
+use supple::player::{self, Player};
 use supple::rig::remeshing::remesh_all;
 use supple::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
 use supple::scene::{self, Folder, Scene, Source};
@@ -437,19 +437,21 @@ fn takes_of_split_characters_do_not_tear() {
     }
 }
 
-/// A wave that goes round in 27.8 steps of 1/24 s: what is given back at its end is what was at its beginning, and from
-/// tick to tick it moves on as the motion does, not by what frames 1/24 s apart make of it each for themselves.
+/// A fist that opens and closes in 27.8 steps of 1/24 s: what is given back at its end is what was at its beginning, and
+/// from tick to tick it moves on as the motion does, not by what frames 1/24 s apart make of it each for themselves.
 #[test]
 fn volume_given_back_goes_round_and_does_not_jump_from_tick_to_tick() {
-    let (asset, ticks) = (character(), 139);
+    let ticks = 139;
+    let [end, speed] = [f64::from(ticks) / 120.0, 240.0 / f64::from(ticks)];
     let text = format!(
-        "supple = 2\n[time]\nend = {0}\nfps = 120\n[[asset]]\nfile = \"limb.glb\"\n[asset.motion]\n\
-         kind = \"keyframes\"\nclip = \"wave\"\nspeed = {1}\n[[asset.pose]]\nkind = \"skinning\"\n",
-        f64::from(ticks) / 120.0,
-        120.0 / f64::from(ticks),
+        "supple = 2\n[time]\nend = {end}\nfps = 120\n[[asset]]\nzoo = \"hand\"\ntriangles = 2000\n[asset.motion]\n\
+         kind = \"keyframes\"\nclip = \"fist\"\nstart = 0.4\nspeed = {speed}\n[[asset.pose]]\nkind = \"skinning\"\n",
     );
-    let mut player = play(&Scene::parse(&text, None).unwrap(), &asset);
     let run = Run::default();
+    let folder = Folder::new(".".as_ref());
+    let mut load = |source: &Source| Ok(player::load(source, &folder, &mut Vec::new(), &run)?);
+    let scene = Scene::parse(&text, None).unwrap();
+    let mut player = Player::new(&scene, &folder, &mut load, &run).expect("a scene that plays");
     let (mut by, mut drawn_back) = (Vec::new(), 0);
     for i in 0..=ticks {
         let frame = player.frame(i, &run).unwrap();
@@ -464,12 +466,12 @@ fn volume_given_back_goes_round_and_does_not_jump_from_tick_to_tick() {
     let way = most(&mut by.iter().flatten().map(|d| d.length()));
     let gap = most(&mut by[0].iter().zip(&by[ticks as usize]).map(|(a, b)| a.distance(*b)));
     assert!(gap < 1e-4 * way, "the ends are {gap} apart, of {way}");
-    let bend = |at: usize| {
-        let [a, b, c] = [&by[at - 1], &by[at], &by[at + 1]];
-        most(&mut (0..b.len()).map(|v| (a[v] - 2.0 * b[v] + c[v]).length()))
+    let bend = |three: &[Vec<Vec3>]| {
+        let change = |v: usize| (three[0][v] - 2.0 * three[1][v] + three[2][v]).length();
+        most(&mut (0..three[0].len()).map(change))
     };
-    let jump = most(&mut (1..ticks as usize).map(bend));
-    assert!(jump < 0.05 * way, "from tick to tick it turns by {jump}, of {way}");
+    let mean = by.windows(3).map(bend).sum::<f32>() / (by.len() - 2) as f32;
+    assert!(mean < 0.12 * way, "from tick to tick it turns by {mean}, of {way}");
 }
 
 /// A soft ball in a shell of another bone, a hundredth of its radius away: pulled, it would go through the shell.

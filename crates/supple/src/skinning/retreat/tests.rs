@@ -483,22 +483,20 @@ fn a_round_meets_its_beginning() {
         let bound = (&body.mesh.positions[..]).into();
         Instant { bound, matrices: body.matrices(&pose) }
     };
-    let ends = |instants: &(dyn Fn(i64) -> Option<Instant<'static>> + Sync), memo: &Memo| {
-        let take = Take { body: &body, skinning: Skinning::Linear, instants, memo };
-        let at = |k: i64| solver.frame(&take, k, &instant(k), &Run::default()).unwrap();
+    let ends = |take: &Take<'_>| {
+        let at = |k: i64| solver.frame(take, k, &instant(k), &Run::default()).unwrap();
         let [first, last] = [at(0), at(12)];
         assert!(first.report.joints.iter().any(|j| j.drawn_back > 0), "it retreats");
         farthest(&first.positions, &last.positions)
     };
-    let owned = |k: i64| {
-        let Instant { bound, matrices } = instant(k);
-        Instant { bound: bound.into_owned().into(), matrices }
-    };
-    let round = ends(&|k| Some(owned(k)), &Memo::of_round(Some(12)));
-    assert_eq!(round, 0.0, "the last frame is the first");
-    // A take of 18 frames knows more on one side of frame 12 than before frame 0.
-    let open = ends(&|k| (0..18).contains(&k).then(|| owned(k)), &Memo::default());
-    assert!(open > 1e-4, "they differ where the take has ends: {open}");
+    let (on, memo) = (|k: i64| Some(instant(k)), Memo::of_round(Some(12)));
+    let (body, skinning) = (&body, Skinning::Linear);
+    let gap = ends(&Take { body, skinning, instants: &on, memo: &memo });
+    assert_eq!(gap, 0.0, "the last frame is the first");
+    // Frame 12 of a take of 18 has neighbours on both sides, frame 0 has not.
+    let (some, memo) = (|k: i64| (0..18).contains(&k).then(|| instant(k)), Memo::default());
+    let gap = ends(&Take { body, skinning, instants: &some, memo: &memo });
+    assert!(gap > 1e-4, "they differ where a take has ends: {gap}");
 }
 
 #[test]
