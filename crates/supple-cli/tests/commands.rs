@@ -371,6 +371,40 @@ fn skin_keeps_the_volume_of_a_clip_and_of_a_moment() {
     assert_eq!(json(at, &["info", "out.obj", "--deep"])["self_intersections"], 0);
 }
 
+/// Whatever writes a shape tells how often it goes through itself, against what it was made from.
+#[test]
+fn nothing_folds_in_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    ok(folder, &["zoo", "hand", "--triangles", "2000", "-o", "hand.glb"]);
+    let fist = ["skin", "hand.glb", "--clip", "fist", "-o", "fist.glb"];
+    let frames = |told: &Value| -> Vec<[u64; 3]> {
+        let frames = told["folds"]["frames"].as_array().expect("frames");
+        let count = |f: &Value, key: &str| f[key].as_u64().expect("a number");
+        frames.iter().map(|f| ["before", "after", "added"].map(|key| count(f, key))).collect()
+    };
+    let told = frames(&json(folder, &fist));
+    assert_eq!(told[0], [0, 0, 0], "an open hand");
+    assert!(told.iter().any(|f| f[2] > 0 && f[1] == f[2]), "fingers go through it: {told:?}");
+    let output = supple(folder, &fist);
+    let [said, warned] = [output.stdout, output.stderr].map(|s| String::from_utf8(s).unwrap());
+    assert!(said.contains("self-intersections 0 → "), "{said}");
+    assert!(warned.contains("intersect that did not at rest"), "{warned}");
+    // Two sheets apart, and one drawn through the other.
+    let sheet = |z: f32| format!("v 0 0 {z}\nv 2 0 {z}\nv 0 2 {z}\n");
+    let faces = "f 1 2 3\nf 4 5 6\n";
+    fs::write(folder.join("a.obj"), [&sheet(0.0), &sheet(1.0), faces].concat()).unwrap();
+    let through = "v 0.5 0.5 -1\nv 0.5 0.5 1\nv 5 5 0\n";
+    fs::write(folder.join("b.obj"), [&sheet(0.0), through, faces].concat()).unwrap();
+    let blend = ["blend", "a.obj", "b.obj", "--weights", "0,1", "-o", "c.ply"];
+    assert_eq!(frames(&json(folder, &blend)), [[0, 1, 1]]);
+    let said = ok(folder, &["convert", "b.obj", "d.ply", "--repair"]);
+    assert!(said.contains("self-intersections 1 → 1"), "{said}");
+    assert!(!ok(folder, &["convert", "b.obj", "d.ply"]).contains("self-inter"), "as it was");
+    let tets = json(folder, &["tetrahedralize", "hand.glb", "-o", "hand.msh"]);
+    assert_eq!(tets["self_intersections"]["after"], 0);
+}
+
 #[test]
 fn skin_says_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,14 +11,14 @@ use supple::mesh::remesh::{self, Target};
 use supple::mesh::volume::volume;
 use supple::mesh::welding::{Welding, is_closed, open_edges};
 use supple::mesh::{SkinWeights, Values};
-use supple::player::Player;
+use supple::player::{self, Player};
 use supple::rig::remeshing::remesh_all;
 use supple::rig::{Channel, Clip, Interpolation, Node, Skin, Track, Transform};
 use supple::scene::{self, Folder, Scene, Source};
 use supple::sculpt::{
     self, Bend, Curve, Extent, Guide, Move, OnContact, Op, Paint, Params, Points, Twist,
 };
-use supple::{Asset, Run, TriMesh, zoo};
+use supple::{Asset, Run, TriMesh, skinning, zoo};
 
 fn model(name: &str, triangles: usize) -> TriMesh {
     let size = zoo::Size { triangles: Some(triangles) };
@@ -437,6 +437,43 @@ fn takes_of_split_characters_do_not_tear() {
     }
 }
 
+/// A fist that opens and closes in 27.8 steps of 1/24 s: what is given back at its end is what was at its beginning, and
+/// from tick to tick it moves on as the motion does, not by what frames 1/24 s apart make of it each for themselves.
+#[test]
+fn volume_given_back_goes_round_and_does_not_jump_from_tick_to_tick() {
+    let ticks = 139;
+    let [end, speed] = [f64::from(ticks) / 120.0, 240.0 / f64::from(ticks)];
+    let text = format!(
+        "supple = 2\n[time]\nend = {end}\nfps = 120\n[[asset]]\nzoo = \"hand\"\ntriangles = 2000\n[asset.motion]\n\
+         kind = \"keyframes\"\nclip = \"fist\"\nstart = 0.4\nspeed = {speed}\n[[asset.pose]]\nkind = \"skinning\"\n",
+    );
+    let run = Run::default();
+    let folder = Folder::new(".".as_ref());
+    let mut load = |source: &Source| Ok(player::load(source, &folder, &mut Vec::new(), &run)?);
+    let scene = Scene::parse(&text, None).unwrap();
+    let mut player = Player::new(&scene, &folder, &mut load, &run).expect("a scene that plays");
+    let (mut by, mut drawn_back) = (Vec::new(), 0);
+    for i in 0..=ticks {
+        let frame = player.frame(i, &run).unwrap();
+        let reports = frame.report.details.of::<skinning::Report>(0);
+        drawn_back += reports.flat_map(|r| &r.joints).map(|j| j.drawn_back).sum::<usize>();
+        let plain = player.posed(0, i, &run).unwrap();
+        let now = frame.bodies[0].positions.iter();
+        by.push(now.zip(&plain).map(|(x, p)| *x - *p).collect::<Vec<Vec3>>());
+    }
+    assert!(drawn_back > 0, "it retreats");
+    let most = |of: &mut dyn Iterator<Item = f32>| of.fold(0.0, f32::max);
+    let way = most(&mut by.iter().flatten().map(|d| d.length()));
+    let gap = most(&mut by[0].iter().zip(&by[ticks as usize]).map(|(a, b)| a.distance(*b)));
+    assert!(gap < 1e-4 * way, "the ends are {gap} apart, of {way}");
+    let bend = |three: &[Vec<Vec3>]| {
+        let change = |v: usize| (three[0][v] - 2.0 * three[1][v] + three[2][v]).length();
+        most(&mut (0..three[0].len()).map(change))
+    };
+    let mean = by.windows(3).map(bend).sum::<f32>() / (by.len() - 2) as f32;
+    assert!(mean < 0.12 * way, "from tick to tick it turns by {mean}, of {way}");
+}
+
 /// A soft ball in a shell of another bone, a hundredth of its radius away: pulled, it would go through the shell.
 #[test]
 fn flesh_draws_back_before_layers_cross() {
@@ -499,6 +536,13 @@ fn starters_fit_their_clips() {
     let once = scene::starter_for("limb.glb", &asset, 1, &run);
     let scene = Scene::parse(&once.text, None).unwrap();
     assert!(once.text.contains("repeat = \"once\"") && scene.time.end == 0.5, "{}", once.text);
+    // Another clip by hand: it is not wrapped where it does not close.
+    let text = scene::starter_for("limb.glb", &asset, 0, &run).text;
+    let other = text.replace("\nclip = \"wave\"", "\nclip = \"fall\"");
+    assert_ne!(text, other);
+    let fall = play(&Scene::parse(&other, None).unwrap(), &asset);
+    let [end, after] = [12, 20].map(|i| fall.posed(0, i, &run).unwrap());
+    assert_eq!(end, after, "it stays where it fell to");
     let mut player = play(&loops, &asset);
     let size = 4.0;
     let guard = player.cast()[0].body.parts[2].vertices.clone();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use supple::mesh::repair::{self, Removals};
-use supple::{TriMesh, io};
+use supple::{Asset, TriMesh, io};
 
 use super::number;
 use crate::shell::Shell;
@@ -35,6 +35,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let mut asset = super::read(&args.input, shell)?;
     io::check_output(&args.output)?;
     let had_triangles = asset.meshes.iter().any(|mesh| !mesh.triangles.is_empty());
+    let changes = args.repair || args.weld.is_some() || args.fill_holes > 0;
+    let before = (changes && had_triangles).then(|| asset.clone());
     for mesh in &mut asset.meshes {
         mend(mesh, args, shell)?;
     }
@@ -51,7 +53,19 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.say(format!("{} → {}", args.input.display(), args.output.display()));
+    if let Some(before) = before {
+        tell_folding(args, [before, asset], shell)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what welding and filling did to the self-intersections of the shape at rest.
+fn tell_folding(args: &Args, shapes: [Asset; 2], shell: &Shell) -> anyhow::Result<()> {
+    let [before, after] = shapes.map(|asset| super::rest_mesh(&args.input, asset, shell));
+    let folding = super::folding(&before?, &after?, shell)?;
+    shell.warn("convert", folding.warning().as_slice());
+    shell.say(format!("self-intersections {} → {}", folding.before, folding.after));
+    Ok(())
 }
 
 /// Makes the repairs that were asked for and says what was done.

@@ -8,6 +8,7 @@ pub(crate) mod convert;
 pub(crate) mod deform;
 pub(crate) mod demo;
 pub(crate) mod flow;
+mod folds;
 pub(crate) mod info;
 pub(crate) mod new;
 mod number;

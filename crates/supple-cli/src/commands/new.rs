@@ -60,6 +60,10 @@ fn direction(text: &str) -> Result<DVec3, String> {
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let asset = super::read(&args.mesh, shell)?;
     // A scene of what cannot be played helps nobody.
+    if asset.meshes.is_empty() && asset.clouds.is_empty() {
+        let clips = if asset.clips.is_empty() { "" } else { ", only clips of another file's body" };
+        bail!("{} holds no shape{clips}: there is nothing to play", args.mesh.display());
+    }
     if !asset.meshes.is_empty() {
         Parts::of(&asset).with_context(|| args.mesh.display().to_string())?;
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
+use supple::mesh::folding::Folding;
 use supple::mesh::repair::{self, Removals};
 use supple::mesh::tetrahedralize::{body, fill};
 use supple::mesh::{TetMesh, adjacency, measure};
@@ -60,6 +61,26 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is told of tets, under the names it has in JSON.
+#[derive(Debug, Serialize)]
+struct Results<'a, R> {
+    #[serde(flatten)]
+    report: &'a R,
+    /// Of the surface that was read, and of that of the tets.
+    self_intersections: Folding,
+}
+
+/// What became of the surface.
+fn folding(surface: &TriMesh, tets: &TetMesh, shell: &Shell) -> anyhow::Result<Folding> {
+    let folding = super::folding(surface, &tets.surface(), shell)?;
+    shell.warn("tetrahedralize", folding.warning().as_slice());
+    Ok(folding)
+}
+
+fn tell_folding(folding: &Folding, shell: &Shell) {
+    shell.say(format!("self-intersections of the surface {} → {}", folding.before, folding.after));
+}
+
 fn make_fill(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<TetMesh> {
     let params = fill::Params { spacing: args.spacing };
     let filled = shell.with_progress("tetrahedralize", |run| fill(surface, &params, run))?;
@@ -75,8 +96,9 @@ fn make_fill(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<Te
         }
     }
     shell.warn("tetrahedralize", &notes);
+    let self_intersections = folding(surface, &filled.mesh, shell)?;
     if shell.options().json {
-        shell.print_json(report)?;
+        shell.print_json(&Results { report, self_intersections })?;
         return Ok(filled.mesh);
     }
     let [least, most] = report.dihedral_degrees;
@@ -84,6 +106,7 @@ fn make_fill(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<Te
         "{} vertices and {} nodes inside, {} tets; volume {:.5} of the surface's; dihedral {least:.1}° to {most:.1}°",
         report.surface_vertices, report.interior_nodes, report.tets, report.volume_ratio,
     ));
+    tell_folding(&self_intersections, shell);
     Ok(filled.mesh)
 }
 
@@ -107,8 +130,9 @@ fn make_body(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<Te
             .push("the body is thin throughout and was thickened: ask for more --nodes".to_owned());
     }
     shell.warn("tetrahedralize", &notes);
+    let self_intersections = folding(surface, &made.mesh, shell)?;
     if shell.options().json {
-        shell.print_json(report)?;
+        shell.print_json(&Results { report, self_intersections })?;
         return Ok(made.mesh);
     }
     let [least, most] = report.dihedral_degrees;
@@ -122,6 +146,7 @@ fn make_body(args: &Args, surface: &TriMesh, shell: &Shell) -> anyhow::Result<Te
         report.skin_outside,
         report.skin_outside_max,
     ));
+    tell_folding(&self_intersections, shell);
     Ok(made.mesh)
 }
 
@@ -152,8 +177,10 @@ pub(crate) fn convert(input: &Path, output: &Path, shell: &Shell) -> anyhow::Res
         let params =
             repair::Params { weld_tolerance: None, largest_hole: 0, remove, orient: false };
         repair::repair(&mut surface, &params, &shell.quiet_run());
+        let folding = super::folding(&surface, &surface, shell)?;
         let warnings = io::write(output, &Asset::from_mesh(surface))?;
         shell.warn(&output.display().to_string(), &warnings);
+        shell.say(format!("self-intersections {}", folding.after));
     }
     shell.say(format!("{} → {}", input.display(), output.display()));
     Ok(ExitCode::SUCCESS)

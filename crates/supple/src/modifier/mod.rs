@@ -346,6 +346,8 @@ pub struct Inputs<'a> {
     pub end_secs: f64,
     #[expect(missing_docs, reason = "said above")]
     pub fps: f64,
+    /// After how many seconds the body's motion is where it was, if it goes round and round.
+    pub round_secs: Option<f64>,
     /// What bodies of the scene that are alike work out once.
     pub memo: &'a Memo,
     /// How to run.

@@ -152,6 +152,14 @@ impl RigidPath {
         (self.keys[0].time, self.keys[self.keys.len() - 1].time)
     }
 
+    /// Whether its last key is where its first is.
+    #[must_use]
+    pub fn closes(&self) -> bool {
+        let (start, end) = self.span();
+        let [a, b] = [self.at(start), self.at(end)];
+        a.0.distance(b.0) <= 1e-6 * a.0.length().max(1.0) && a.1.dot(b.1).abs() >= 1.0 - 1e-9
+    }
+
     /// Position and rotation at a time.
     #[must_use]
     pub fn at(&self, secs: f64) -> (DVec3, DQuat) {

@@ -287,10 +287,7 @@ impl ColliderMotion {
         let mut standing = entry.placement;
         standing.scale = [1.0; 3];
         let path = match &entry.motion {
-            Motion::Path(recording) => {
-                let path = Drive::path(&entry.name, recording, folder)?;
-                Some((path, recording.repeat))
-            }
+            Motion::Path(recording) => Some(Drive::path(&entry.name, recording, folder)?),
             _ => None,
         };
         let rides = match &entry.rides {

@@ -92,7 +92,7 @@ impl Cast {
         opening: &Opening<'_>,
         load: Load<'_>,
     ) -> Result<Self, PlayerError> {
-        let (folder, run) = (opening.folder, opening.run);
+        let run = opening.run;
         let asset = actor.name.clone();
         let mut loaded = match &actor.source {
             Source::Empty { .. } => Asset::from_mesh(TriMesh::default()),
@@ -119,7 +119,7 @@ impl Cast {
             let wrong = |source| PlayerError::Body { asset: actor.name.clone(), source };
             body = Body::from_asset(&loaded).map_err(wrong)?;
         }
-        let drive = Drive::new(&actor, &loaded, folder)?;
+        let drive = Drive::new(&actor, &loaded, &body, opening)?;
         if placement.matrix3.determinant() < 0.0 {
             body.turn_round();
         }
@@ -131,9 +131,15 @@ impl Cast {
         let tets = opening.solid(&actor, &body, first)?.map(Arc::new);
         let placed = &rest.meshes[0];
         let meets_others = actor.contact.is_some_and(|contact| contact.others);
-        let tets_at_rest = tets.as_deref();
-        let at_rest =
-            Rest { body: &body, placed, tets: tets_at_rest, placement, joints, meets_others };
+        let at_rest = Rest {
+            body: &body,
+            placed,
+            tets: tets.as_deref(),
+            placement,
+            joints,
+            meets_others,
+            round_secs: drive.round_secs(),
+        };
         let modifiers = opening.prepare((&actor, &folded, &[]), &at_rest, load)?;
         let topology = Arc::new(match body.mesh.triangles.is_empty() {
             true => Topology::Points,
@@ -199,6 +205,7 @@ impl Cast {
             placement: self.placement,
             joints: &self.rest_matrices(),
             meets_others,
+            round_secs: self.drive.round_secs(),
         };
         let known = if is_same_contact { &self.modifiers[..] } else { &[] };
         let modifiers = opening.prepare((actor, &self.folded, known), &at_rest, load)?;
@@ -505,16 +512,38 @@ fn placed(matrices: Vec<Mat4>, world: DAffine3) -> Vec<Mat4> {
 }
 
 impl Drive {
-    fn new(actor: &Actor, asset: &Asset, folder: &Folder<'_>) -> Result<Self, PlayerError> {
+    fn new(
+        actor: &Actor,
+        asset: &Asset,
+        body: &Body,
+        opening: &Opening<'_>,
+    ) -> Result<Self, PlayerError> {
         match &actor.motion {
             Motion::Still => Ok(Self::Still),
-            Motion::Keyframes(keyframes) => Self::clip(actor, asset, keyframes),
-            Motion::Path(recording) => Self::path(&actor.name, recording, folder)
-                .map(|path| Self::Path { path, repeat: recording.repeat }),
+            Motion::Keyframes(keyframes) => {
+                Self::clip(actor, (asset, body), keyframes, opening.run)
+            }
+            Motion::Path(recording) => {
+                let (path, repeat) = Self::path(&actor.name, recording, opening.folder)?;
+                Ok(Self::Path { path, repeat })
+            }
         }
     }
 
-    fn clip(actor: &Actor, asset: &Asset, keyframes: &Keyframes) -> Result<Self, PlayerError> {
+    /// After how many seconds a clip is where it was, if it goes round.
+    fn round_secs(&self) -> Option<f64> {
+        match self {
+            Self::Clip { span, keyframes, .. } => keyframes.round_secs(*span),
+            _ => None,
+        }
+    }
+
+    fn clip(
+        actor: &Actor,
+        (asset, body): (&Asset, &Body),
+        keyframes: &Keyframes,
+        run: &Run<'_>,
+    ) -> Result<Self, PlayerError> {
         let found = match &keyframes.clip {
             ClipChoice::Index(i) => asset.clips.get(*i as usize),
             ClipChoice::Name(name) => asset.clips.iter().find(|c| c.name == *name),
@@ -535,10 +564,23 @@ impl Drive {
         clip.check(asset)
             .map_err(|source| PlayerError::Clip { asset: actor.name.clone(), source })?;
         let span = clip.span().unwrap_or_default();
-        Ok(Self::Clip { clip: clip.clone(), span, keyframes: keyframes.clone() })
+        let repeat = keyframes.repeat.resolved(|| body.closes(clip, run));
+        let keyframes = Keyframes { repeat, ..keyframes.clone() };
+        Ok(Self::Clip { clip: clip.clone(), span, keyframes })
     }
 
+    /// A path, and what happens beyond its ends.
     pub(super) fn path(
+        actor: &str,
+        recording: &Recording,
+        folder: &Folder<'_>,
+    ) -> Result<(RigidPath, Repeat), PlayerError> {
+        let path = Self::read_path(actor, recording, folder)?;
+        let repeat = recording.repeat.resolved(|| path.closes());
+        Ok((path, repeat))
+    }
+
+    fn read_path(
         actor: &str,
         recording: &Recording,
         folder: &Folder<'_>,

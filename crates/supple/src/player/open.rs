@@ -73,6 +73,8 @@ pub(super) struct Rest<'a> {
     pub(super) joints: &'a [Mat4],
     /// Whether it meets other bodies.
     pub(super) meets_others: bool,
+    /// After how many seconds its motion is where it was, if it goes round.
+    pub(super) round_secs: Option<f64>,
 }
 
 /// The modifiers at the head of `rest` that are part of a body's shape now.
@@ -233,6 +235,7 @@ impl Opening<'_> {
             start_secs: self.scene.time.start,
             end_secs: self.scene.time.end,
             fps: self.scene.time.fps,
+            round_secs: rest.round_secs,
             memo: self.memo,
             run: self.run,
         };
@@ -284,7 +287,9 @@ impl Opening<'_> {
         }
         let (placed, placement) = (&body.mesh, DAffine3::IDENTITY);
         let joints = &body.matrices(body.rest_pose())[..];
-        let rest = Rest { body, placed, tets: None, placement, joints, meets_others: false };
+        // What is folded into the shape never changes in time.
+        let (meets_others, round_secs) = (false, None);
+        let rest = Rest { body, placed, tets: None, placement, joints, meets_others, round_secs };
         let erased = self.prepare_one((Stage::Rest, entry), &rest, load)?.erased;
         if !erased.nature().still {
             let what = "remesh = true needs edits that never change: give their amount as a number";

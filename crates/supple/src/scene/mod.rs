@@ -23,7 +23,7 @@
 //! kind = "keyframes"              # or "still", "path"
 //! clip = "Run"                    # or its number, from 0
 //! skinning = "dual-quaternion"    # or "linear"
-//! repeat = "loop"                 # or "once", "ping-pong"
+//! repeat = "loop"                 # or "once", "ping-pong", "auto"
 //!
 //! [[asset.rest]]                  # the shape as it was modelled, in the order of effect
 //! kind = "sculpt"                 # edits the shape; see sculpt::modifier

@@ -66,6 +66,19 @@ impl Keyframes {
         let (first, last) = (f64::from(span.0), f64::from(span.1));
         self.repeat.wrap(first + (secs - self.start) * self.speed, first, last) as f32
     }
+
+    /// How long it takes until a clip of the given span is where it was, in seconds of the scene; `None` if it does not
+    /// go round.
+    #[must_use]
+    pub fn round_secs(&self, span: (f32, f32)) -> Option<f64> {
+        let ways = match self.repeat {
+            Repeat::Once | Repeat::Auto => return None,
+            Repeat::Loop => 1.0,
+            Repeat::PingPong => 2.0,
+        };
+        let round = ways * (f64::from(span.1) - f64::from(span.0)) / self.speed.abs();
+        (round > 0.0 && round.is_finite()).then_some(round)
+    }
 }
 
 /// A clip by name or by number.
@@ -89,9 +102,21 @@ pub enum Repeat {
     Loop,
     /// It turns round.
     PingPong,
+    /// It starts again if its end is where it begins, and holds still otherwise.
+    Auto,
 }
 
 impl Repeat {
+    /// What [`Auto`](Self::Auto) comes to for a motion that closes or does not.
+    #[must_use]
+    pub fn resolved(self, closes: impl FnOnce() -> bool) -> Self {
+        match self {
+            Self::Auto if closes() => Self::Loop,
+            Self::Auto => Self::Once,
+            other => other,
+        }
+    }
+
     /// The time between `first` and `last` that is shown at `secs`.
     #[must_use]
     pub fn wrap(self, secs: f64, first: f64, last: f64) -> f64 {
@@ -100,7 +125,7 @@ impl Repeat {
             return first;
         }
         match self {
-            Self::Once => secs.clamp(first, last),
+            Self::Once | Self::Auto => secs.clamp(first, last),
             Self::Loop => first + (secs - first).rem_euclid(length),
             Self::PingPong => {
                 let there_and_back = (secs - first).rem_euclid(2.0 * length);

@@ -151,7 +151,7 @@ impl<'a> Take<'a> {
         let frames = (secs * rate).round().max(1.0);
         let is_whole = (frames / rate - secs).abs() <= 1e-6 * secs;
         let (secs, fps) = if is_whole { (frames / rate, rate) } else { (secs, frames / secs) };
-        let closes = body.zip(clip).is_some_and(|(b, c)| secondary::fitting::closes(b, c, run));
+        let closes = body.zip(clip).is_some_and(|(b, c)| b.closes(c, run));
         Self { clip, secs, fps, closes }
     }
 
@@ -233,7 +233,9 @@ fn write_asset(text: &mut String, file: &str, asset: &Asset) -> std::fmt::Result
     if joints > 0 {
         let names = asset.skins.iter().flat_map(|s| &s.joints);
         let names = names.filter_map(|&j| asset.nodes.get(j as usize)).map(|n| n.name.as_str());
-        writeln!(text, "# Skeleton of {joints} joints: {}", listed(names))?;
+        let named: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        let colon = if named.is_empty() { "" } else { ": " };
+        writeln!(text, "# Skeleton of {joints} joints{colon}{}", listed(named.into_iter()))?;
     }
     writeln!(text, "\n[asset.placement]")?;
     writeln!(text, "translate = [0, 0, 0]       # m")?;
@@ -284,10 +286,13 @@ fn write_motion(
         "skinning = \"linear\"         # or \"dual-quaternion\": twists keep their radius"
     )?;
     match take.closes {
-        true => writeln!(text, "repeat = \"loop\"             # or once, ping-pong")?,
+        true => writeln!(
+            text,
+            "repeat = \"auto\"             # a loop, since it ends where it begins; or once, ping-pong"
+        )?,
         false => writeln!(
             text,
-            "repeat = \"once\"             # it does not end where it begins; or loop, ping-pong"
+            "repeat = \"auto\"             # once, since it does not end where it begins; or loop, ping-pong"
         )?,
     }
     writeln!(text, "speed = 1")
@@ -361,11 +366,10 @@ fn blend_mode(asset: &Asset) -> Option<Mode> {
 /// Triangles times poses up to which a starter keeps the volume of skinning: beyond, it takes minutes.
 const MOST_KEPT: f64 = 1.5e6;
 
-/// Whether keeping the volume of a take's skinning would take long: every frame looks at sixteen before and after it,
-/// 1/24 s apart, and those between the beats of 1/24 s make takes of their own.
+/// Whether keeping the volume of a take's skinning would take long: what retreats is found 24 times a second, and sixteen
+/// times before and after; a frame is a fifth of that work.
 fn is_long(body: &Body, take: &Take<'_>) -> bool {
-    let takes = if (24.0 / take.fps).fract() == 0.0 { 1.0 } else { 5.0 };
-    let poses = takes * (24.0 * take.secs + 33.0);
+    let poses = 24.0 * take.secs + 33.0 + 0.2 * take.fps * take.secs;
     poses * body.mesh.triangles.len() as f64 > MOST_KEPT
 }
 
@@ -382,9 +386,10 @@ fn write_skinning(text: &mut String, body: &Body, take: &Take<'_>) -> std::fmt::
     )
 }
 
-/// Whether a skeleton moves a skin.
+/// Whether a skeleton moves a skin that blends joints: where one joint carries each vertex, turns take nothing.
 fn is_skinned(body: &Body, take: &Take<'_>) -> bool {
-    take.clip.is_some() && body.parts.iter().any(|part| part.skinned)
+    let blends = body.mesh.skin_weights.as_ref().is_some_and(|w| w.max_influences() > 1);
+    take.clip.is_some() && blends && body.parts.iter().any(|part| part.skinned)
 }
 
 /// A body without a clip hops and turns, so that there is something to see.

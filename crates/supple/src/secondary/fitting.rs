@@ -22,7 +22,6 @@ use super::placement::{other_side, rounded};
 use super::{Flesh, Frame, Params, Placed, Preset, State, Step, Wishes};
 use crate::Run;
 use crate::lengths::Lengths as _;
-use crate::mesh::measure::Bounds;
 use crate::modifier::Marker;
 use crate::rig::{Body, Clip, Pose, Skinning};
 
@@ -48,23 +47,6 @@ const MOST_CLIPS: usize = 40;
 const MOST_SUITED: usize = 12;
 /// Mean stretch over radius, with the softest springs, below which nothing moves but for rounding.
 const NOTHING: f64 = 1e-3;
-/// A clip closes if no vertex is farther from where it began than this share of the body's size.
-const CLOSES_REL_BBOX: f32 = 0.005;
-
-/// Whether the last key of a clip is its first, so that it can be played again and again.
-#[must_use]
-pub fn closes(body: &Body, clip: &Clip, run: &Run<'_>) -> bool {
-    let Some((first, last)) = clip.span() else { return true };
-    let posed = |secs: f32| {
-        let mut pose = body.rest_pose().clone();
-        clip.sample(secs, &mut pose);
-        body.pose(&pose, Skinning::Linear, run)
-    };
-    let (start, end) = (posed(first), posed(last));
-    let size = Bounds::of(&start).map_or(0.0, |b| b.diagonal());
-    start.iter().zip(&end).all(|(a, b)| a.distance_to(*b) <= CLOSES_REL_BBOX * size)
-}
-
 /// What a clip does to the masses.
 #[derive(Clone, Debug, Default)]
 struct Swung {
@@ -189,7 +171,7 @@ pub(super) fn fit(body: &Body, wishes: &Wishes<'_>, placed: &mut Placed, size: f
         placed.stretch = MOST_STRETCH;
         return;
     };
-    let with_end = |clip| (clip, closes(body, clip, run));
+    let with_end = |clip| (clip, body.closes(clip, run));
     let all = wishes.clips.iter().take(MOST_CLIPS).map(with_end).collect();
     let clips = Clips { body, all, size };
     let played = with_end(clip);

@@ -498,11 +498,30 @@ impl Solver {
         instant: &Instant<'_>,
         run: &Run<'_>,
     ) -> Result<Skinned, Cancelled> {
+        self.between(take, (number, 0.0), instant, run)
+    }
+
+    /// As [`frame`](Self::frame), after frame `number` by a part of the way to the next: the two say what retreats.
+    ///
+    /// # Errors
+    ///
+    /// [`Cancelled`] when the caller asked to stop.
+    ///
+    /// # Panics
+    ///
+    /// If the body is not the one that was prepared, or there is not a matrix for each joint.
+    pub fn between(
+        &self,
+        take: &Take<'_>,
+        (number, part): (i64, f64),
+        instant: &Instant<'_>,
+        run: &Run<'_>,
+    ) -> Result<Skinned, Cancelled> {
         let &Take { body, skinning, instants, memo } = take;
         run.install(|| match &self.way {
             Way::Retreating(skin) => {
                 let taking = Taking { skin, body, skinning, instants, memo };
-                let (positions, report) = taking.frame(number, instant, run)?;
+                let (positions, report) = taking.frame((number, part), instant, run)?;
                 Ok(Skinned { positions, report })
             }
             Way::ClosedForm(form) => {

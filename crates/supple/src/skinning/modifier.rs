@@ -24,7 +24,7 @@
 
 use glam::Vec3;
 
-use super::neighbours::Takes;
+use super::neighbours::{Place, Takes};
 use super::{Instant, Params, Solver, Take, warnings};
 use crate::mesh::Shape;
 use crate::modifier::{Halt, Inputs, Modifier, Moment, Nature, Posed, Report, Stage, Stateless};
@@ -55,7 +55,8 @@ impl Modifier for Skinning {
             return Err("no part of the asset has a skin: there is nothing to correct".to_owned());
         }
         let solver = Solver::new(from.body, params, from.run).map_err(|e| e.to_string())?;
-        Ok(Self { solver, takes: Takes::new([from.start_secs, from.end_secs], from.fps) })
+        let (span, morphs) = ([from.start_secs, from.end_secs], !from.body.morphs.is_empty());
+        Ok(Self { solver, takes: Takes::new(span, from.fps, from.round_secs, morphs) })
     }
 
     fn nature(&self, _: &Params) -> Nature {
@@ -69,15 +70,15 @@ impl Modifier for Skinning {
     fn skin(&self, _: &Params, posed: Posed<'_>, report: &mut Report) -> Result<Vec<Vec3>, Halt> {
         let Posed { body, bound, joints, skinning, secs, at, run } = posed;
         let skinned = if let Some(at) = at.filter(|_| self.takes.is_take()) {
-            let place = self.takes.place(secs);
             let instants = |number: i64| {
-                let secs = Some(place.secs(number)).filter(|secs| self.takes.has(*secs))?;
+                let secs = Some(self.takes.secs(number)).filter(|secs| self.takes.has(*secs))?;
                 let (bound, matrices) = at(secs);
                 Some(Instant { bound, matrices })
             };
-            let take = Take { body, skinning, instants: &instants, memo: place.memo };
+            let take = Take { body, skinning, instants: &instants, memo: &self.takes.memo };
             let now = Instant { bound, matrices: joints.to_vec() };
-            self.solver.frame(&take, place.number, &now, run)?
+            let Place { number, part } = self.takes.place(secs);
+            self.solver.between(&take, (number, part), &now, run)?
         } else {
             // Inside the pool from the first to the last: a pose is many small pieces of work.
             run.install(|| self.solver.pose_bound(body, bound, joints, skinning, run))?

@@ -1,41 +1,56 @@
-//! Which frames of corrected skinning are neighbours in time.
+//! Which moments of corrected skinning are neighbours in time.
 //!
-//! What retreats does so smoothly over frames 1/24 s apart, whatever the rate of the scene: frames of different
-//! rates at one time then have the same bits. The ticks between make five takes that know nothing of each other.
-//! Frames that are on no tick (25 a second) are a take of their own at their own rate. Before the scene begins and after it ends there are no
-//! neighbours, and a scene of one frame is no take.
+//! What retreats does so smoothly over moments 1/24 s apart, whatever the rate of the scene. Frames between two of
+//! these retreat as far as the two say: those that follow each other belong together, and frames of different rates at
+//! one time have the same bits. A motion that goes round is cut into whole steps, as near to 1/24 s as that allows, and has neighbours beyond the
+//! ends of the scene: its last frame meets its first. Any other has none before the scene begins and after it ends. A
+//! scene of one frame is no take.
 
 use super::Memo;
 use crate::modifier::TICKS_PER_SECOND;
 
-/// Ticks from a frame to its neighbours: 1/24 s.
-const STEP: u32 = TICKS_PER_SECOND / 24;
+/// Moments a second that retreat together.
+const RATE: f64 = 24.0;
 
-/// How far from a tick, in ticks, a time still is the tick's.
+/// How far from a tick, in ticks, a time still is the tick's; from a moment, in steps, the moment's.
 const ON_TICK: f64 = 1e-6;
 
-/// What is known of the takes of one body.
+/// The take of one body.
 #[derive(Debug)]
 pub(super) struct Takes {
     start: f64,
     end: f64,
     fps: f64,
-    /// One for each tick of a step, then that of frames on no tick.
-    memos: [Memo; STEP as usize + 1],
+    /// From a moment to the next, in seconds.
+    step: f64,
+    /// Whether the motion goes round and round.
+    is_round: bool,
+    /// What is known of it.
+    pub(super) memo: Memo,
 }
 
-/// A frame of one of the takes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
-    pub(super) memo: &'a Memo,
+/// When a frame is: after a moment by a part of the step to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
     pub(super) number: i64,
-    first: f64,
-    step: f64,
+    pub(super) part: f64,
 }
 
 impl Takes {
-    pub(super) fn new([start, end]: [f64; 2], fps: f64) -> Self {
-        Self { start, end, fps, memos: Default::default() }
+    /// `morphs`: whether the body has morph targets, which may go their own way while the skeleton goes round.
+    pub(super) fn new(
+        [start, end]: [f64; 2],
+        fps: f64,
+        round_secs: Option<f64>,
+        morphs: bool,
+    ) -> Self {
+        let rounds = round_secs.map(|secs| (secs * RATE).round().max(1.0));
+        let step = match (round_secs, rounds) {
+            (Some(secs), Some(count)) => secs / count,
+            _ => RATE.recip(),
+        };
+        let memo = Memo::of_round(rounds.filter(|_| !morphs).map(|count| count as i64));
+        Self { start, end, fps, step, is_round: rounds.is_some(), memo }
     }
 
     /// Whether there are frames that follow each other.
@@ -43,37 +58,25 @@ impl Takes {
         (self.end - self.start) * self.fps > 1.0 - ON_TICK
     }
 
-    /// Whether a time is in the scene.
+    /// Whether a time is in the take.
     pub(super) fn has(&self, secs: f64) -> bool {
         let beyond = ON_TICK / f64::from(TICKS_PER_SECOND);
-        (self.start - beyond..=self.end + beyond).contains(&secs)
+        self.is_round || (self.start - beyond..=self.end + beyond).contains(&secs)
     }
 
     /// Where a time is.
-    pub(super) fn place(&self, secs: f64) -> Place<'_> {
+    pub(super) fn place(&self, secs: f64) -> Place {
         let rate = f64::from(TICKS_PER_SECOND);
         let ticks = (secs - self.start) * rate;
-        if (ticks - ticks.round()).abs() > ON_TICK {
-            let number = ((secs - self.start) * self.fps).round();
-            let (step, number) = (self.fps.recip(), number as i64);
-            let first = secs - number as f64 * step;
-            return Place { memo: &self.memos[STEP as usize], number, first, step };
-        }
-        let tick = ticks.round() as i64;
-        let residue = tick.rem_euclid(i64::from(STEP));
-        Place {
-            memo: &self.memos[residue as usize],
-            number: tick.div_euclid(i64::from(STEP)),
-            first: self.start + residue as f64 / rate,
-            step: f64::from(STEP) / rate,
-        }
+        let is_tick = (ticks - ticks.round()).abs() <= ON_TICK;
+        let steps = if is_tick { ticks.round() } else { ticks } / (rate * self.step);
+        let near = if (steps - steps.round()).abs() <= ON_TICK { steps.round() } else { steps };
+        Place { number: near.floor() as i64, part: near - near.floor() }
     }
-}
 
-impl Place<'_> {
-    /// The time of a frame of the same take.
+    /// The time of a moment.
     pub(super) fn secs(&self, number: i64) -> f64 {
-        self.first + number as f64 * self.step
+        self.start + number as f64 * self.step
     }
 }
 
@@ -82,36 +85,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_all_rates_at_one_time_have_the_same_neighbours() {
-        let (film, video) = (Takes::new([0.25, 3.0], 24.0), Takes::new([0.25, 3.0], 60.0));
+    fn frames_of_all_rates_at_one_time_are_in_the_same_place() {
+        let [film, video] = [24.0, 60.0].map(|fps| Takes::new([0.25, 3.0], fps, None, false));
         for k in 0..20 {
             let secs = 0.25 + f64::from(k) / 12.0;
-            let (one, two) = (film.place(secs), video.place(secs));
-            assert_eq!(one.number, two.number, "at {secs}");
-            for near in [-1, 0, 1] {
-                let number = one.number + near;
-                assert!(
-                    (one.secs(number) - secs - f64::from(near as i32) / 24.0).abs() < 1e-9,
-                    "{secs}"
-                );
-                assert_eq!(one.secs(number), two.secs(number), "at {secs}");
-            }
+            assert_eq!(film.place(secs), Place { number: 2 * i64::from(k), part: 0.0 });
+            assert_eq!(film.place(secs), video.place(0.25 + f64::from(5 * k) / 60.0), "at {secs}");
+            assert!((film.secs(2 * i64::from(k)) - secs).abs() < 1e-9, "{secs}");
         }
+        let between = film.place(0.25 + 7.0 / 120.0);
+        assert_eq!(between.number, 1);
+        assert!((between.part - 0.4).abs() < 1e-12, "{between:?}");
     }
 
     #[test]
     fn a_scene_has_an_end_and_may_be_one_frame() {
-        let takes = Takes::new([0.5, 1.0], 24.0);
+        let takes = Takes::new([0.5, 1.0], 24.0, None, false);
         assert!(takes.is_take() && takes.has(0.5) && takes.has(1.0));
         assert!(!takes.has(0.5 - 1.0 / 24.0) && !takes.has(1.0 + 1.0 / 24.0));
-        assert!(!Takes::new([0.5, 0.5], 24.0).is_take());
+        assert!(!Takes::new([0.5, 0.5], 24.0, None, false).is_take());
     }
 
     #[test]
-    fn frames_between_ticks_follow_each_other_at_their_own_rate() {
-        let takes = Takes::new([0.0, 1.0], 25.0);
-        let place = takes.place(7.0 / 25.0);
-        assert_eq!(place.number, 7);
-        assert!((place.secs(8) - 8.0 / 25.0).abs() < 1e-12, "the next frame");
+    fn a_round_is_cut_into_whole_steps_and_has_no_end() {
+        let takes = Takes::new([0.0, 2.0], 120.0, Some(139.0 / 120.0), false);
+        assert_eq!(takes.place(139.0 / 120.0), Place { number: 28, part: 0.0 }, "28 steps");
+        assert!((takes.step - 1.0 / 24.0).abs() < 1e-3 && takes.has(-1.0));
     }
 }

@@ -8,6 +8,7 @@
 
 use anyhow::{Context as _, bail};
 use glam::Vec3;
+use supple::bake::Folds;
 use supple::blendshape::{History, Hold, Params, Shapes, Solver};
 use supple::io;
 use supple::mesh::{MorphTarget, TriMesh};
@@ -16,6 +17,7 @@ use supple::{Asset, Run};
 
 use super::inputs::Inputs;
 use super::{Args, Results};
+use crate::commands::folds::Watch;
 use crate::shell::Shell;
 
 /// Times a second at which splines are sampled.
@@ -56,6 +58,10 @@ pub(super) fn write(args: &Args, inputs: &Inputs, shell: &Shell) -> anyhow::Resu
             format!("{}: mesh {m} '{}'", args.inputs[0].display(), asset.meshes[m].name)
         })?;
         error = error.max(made.error);
+        let worst = |f: &Folds| f.worst().map_or(0, |w| w.folding.added);
+        if told.folds.as_ref().is_none_or(|f| worst(f) < worst(&made.folds)) {
+            told.folds = Some(made.folds);
+        }
         told.network = made.counts;
         told.frames += (used.len() * between) as u32;
         let targets = asset.meshes[m].morphs.len();
@@ -99,6 +105,8 @@ fn used(asset: &Asset, mesh: usize) -> Vec<usize> {
 struct Made {
     targets: Vec<MorphTarget>,
     error: f64,
+    /// Self-intersections of in-betweens.
+    folds: Folds,
     counts: supple::blendshape::Counts,
 }
 
@@ -123,7 +131,9 @@ impl Made {
             shapes.iter().map(Vec::as_slice).collect(),
         );
         let solver = Solver::new(&given, &params, run)?;
-        let mut made = Self { targets: Vec::new(), error: 0.0, counts: solver.counts() };
+        let counts = solver.counts();
+        let mut made = Self { targets: Vec::new(), error: 0.0, folds: Folds::default(), counts };
+        let mut watch = Watch::new(&mesh.positions, &mesh.triangles);
         for (done, &t) in used.iter().enumerate() {
             let first = made.targets.len();
             let mut history = History::default();
@@ -149,6 +159,7 @@ impl Made {
             for (k, shape) in path.iter().enumerate().take(between + 1).skip(1) {
                 let w = k as f32 / cells;
                 let beyond = shape.iter().enumerate().map(|(v, x)| *x - linear(v, w)).collect();
+                watch.see((done * between + k - 1) as u32, shape);
                 let name = format!("{}.{k}", mesh.morphs[t].name);
                 let weight = share(mesh.morphs[t].weight, k, between);
                 made.targets.push(MorphTarget { name, positions: beyond, normals: None, weight });
@@ -165,6 +176,7 @@ impl Made {
             }
             run.report(done as u64 + 1, used.len() as u64);
         }
+        made.folds = watch.finish(run)?;
         Ok(made)
     }
 }

@@ -11,12 +11,13 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::ValueEnum;
 use serde::Serialize;
+use supple::bake::Folds;
 use supple::blendshape::contact::Response;
 use supple::blendshape::{Counts, Mode, Report};
 
 use self::inputs::Inputs;
 use self::player::Player;
-use super::number;
+use super::{folds, number};
 use crate::shell::Shell;
 
 /// Blend shapes so that they bend and turn instead of shrinking, and stay out of obstacles
@@ -154,6 +155,9 @@ struct Results {
     milliseconds: f64,
     /// Of correctives: the largest distance from the blend itself.
     correctives_error_rel_diagonal: Option<f64>,
+    /// Self-intersections of some of the frames that were written, against the first shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folds: Option<Folds>,
 }
 
 impl Results {
@@ -184,7 +188,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     } else {
         let mut player = Player::new(args, &inputs, shell)?;
         output::write(args, &inputs, &mut player, shell)?;
-        player.told
+        player.finish(shell)?
     };
     tell(&told, args, shell)?;
     Ok(ExitCode::SUCCESS)
@@ -236,6 +240,7 @@ fn tell(told: &Results, args: &Args, shell: &Shell) -> anyhow::Result<()> {
     shell.warn("blend", &warnings(told));
     let n = &told.network;
     if shell.options().json {
+        told.folds.iter().for_each(|f| folds::tell(f, "blend", shell));
         return shell.print_json(told);
     }
     let file = told.file.display();
@@ -249,6 +254,7 @@ fn tell(told: &Results, args: &Args, shell: &Shell) -> anyhow::Result<()> {
             n.springs
         ));
         shell.say(format!("correctives are within {error:.1e} of the diagonal of the blend"));
+        told.folds.iter().for_each(|f| folds::tell(f, "blend", shell));
         return Ok(());
     }
     shell.say(format!("{file}: {}, {targets}", counted(told.frames as usize, "frame", "frames")));
@@ -278,6 +284,7 @@ fn tell(told: &Results, args: &Args, shell: &Shell) -> anyhow::Result<()> {
             told.contacts, told.depth_rel_diagonal
         ));
     }
+    told.folds.iter().for_each(|f| folds::tell(f, "blend", shell));
     Ok(())
 }
 

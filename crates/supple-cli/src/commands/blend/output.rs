@@ -34,6 +34,7 @@ pub(super) fn write(
     }
     if is_last_only || player.frames.len() == 1 {
         let positions = last(player)?;
+        player.writes(player.frames.len() - 1, &positions);
         return shape(&args.output, inputs, positions, shell);
     }
     match holds_takes(&args.output) {
@@ -110,6 +111,7 @@ fn sequence(
     shell.with_progress("blending", |run| {
         for k in 0..frames {
             let positions = player.at(k)?;
+            player.writes(k, &positions);
             let numbered = path.with_extension(format!("{k:04}.{ending}"));
             shape(&numbered, inputs, positions, shell)?;
             run.report(k as u64 + 1, frames as u64);
@@ -134,6 +136,7 @@ fn take(
     let written = shell.with_progress("blending", |run| {
         let mut make = |k: u32| {
             let all = player.at(k as usize).map_err(stdio::Error::other)?;
+            player.writes(k as usize, &all);
             run.report(u64::from(k) + 1, u64::from(frames));
             let shown = nodes.iter().map(|&v| all[v as usize]).collect();
             Ok(if nodes.is_empty() { all } else { shown })

@@ -13,6 +13,7 @@ use supple::rig::{Clip, Skinning};
 
 use super::inputs::{Combined, Inputs, obstacle};
 use super::{Args, How, Results};
+use crate::commands::folds::Watch;
 use crate::commands::one_shot;
 use crate::shell::Shell;
 
@@ -30,6 +31,8 @@ pub(super) struct Player<'a> {
     body: Option<supple::rig::Body>,
     times: Vec<f64>,
     edges: Edges,
+    /// Looks for folds in what is written.
+    watch: Watch,
     pub(super) told: Results,
     pub(super) frames: Vec<Frame>,
 }
@@ -96,6 +99,7 @@ impl<'a> Player<'a> {
             body,
             times,
             edges: Edges::new(inputs),
+            watch: Watch::new(&inputs.base, &inputs.asset.meshes[0].triangles),
             told,
             frames,
         })
@@ -111,6 +115,18 @@ impl<'a> Player<'a> {
         self.told.milliseconds = self.times[self.times.len() / 2];
         self.measure(&weights, &blended);
         self.posed(blended, secs)
+    }
+
+    /// A frame is written.
+    pub(super) fn writes(&mut self, frame: usize, positions: &[Vec3]) {
+        self.watch.see(frame as u32, positions);
+    }
+
+    /// All frames are written: what there is to tell.
+    pub(super) fn finish(self, shell: &Shell) -> anyhow::Result<Results> {
+        let watch = self.watch;
+        let folds = shell.with_progress("self-intersections", |run| watch.finish(run))?;
+        Ok(Results { folds: Some(folds), ..self.told })
     }
 
     fn blend(&mut self, weights: &[f64]) -> anyhow::Result<Vec<Vec3>> {

@@ -20,6 +20,7 @@ use supple::skinning::{self, Params, Report, Solver, modifier};
 use supple::{Asset, Run};
 
 use self::results::{Measuring, Moved, Results, tell};
+use super::folds::Watch;
 use super::{number, one_shot};
 use crate::shell::Shell;
 
@@ -155,6 +156,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
         false => take.write_moment(args, shell)?,
     }
     take.told.finish();
+    take.told.folds = match take.watch {
+        Some(watch) => Some(shell.with_progress("self-intersections", |run| watch.finish(run))?),
+        None => None,
+    };
     tell(&take.told, args.volume, shell)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -192,7 +197,12 @@ fn scene_of(args: &Args, clip: Option<(usize, &Clip)>) -> anyhow::Result<Scene> 
         actor.motion = Motion::Keyframes(Keyframes {
             clip: ClipChoice::Index(number as u32),
             skinning: args.method.into(),
-            repeat: Repeat::Once,
+            // Where volume is kept, the end of a loop counts at its beginning: its last frame meets its first.
+            repeat: if args.time.is_none() && args.volume.is_some() {
+                Repeat::Auto
+            } else {
+                Repeat::Once
+            },
             ..Keyframes::default()
         });
     }
@@ -213,6 +223,8 @@ struct Take {
     /// The body at rest, under the name it has in its file.
     rest: Asset,
     told: Results,
+    /// Looks for folds where nothing keeps the volume: `told` counts them otherwise.
+    watch: Option<Watch>,
 }
 
 impl Take {
@@ -226,7 +238,9 @@ impl Take {
         rest.nodes[0].name.clone_from(&cast.body.mesh.name);
         let vertices = cast.body.mesh.positions.len();
         let told = Results::of(args.output.clone(), player.frames(), vertices);
-        Ok(Self { player, own, method: args.method.into(), rest, told })
+        let watch = || Watch::new(&rest.meshes[0].positions, &rest.meshes[0].triangles);
+        let watch = (!keeps).then(watch);
+        Ok(Self { player, own, method: args.method.into(), rest, told, watch })
     }
 
     /// Plays a frame, and tells of it.
@@ -243,6 +257,7 @@ impl Take {
         let report = frame.report.details.of::<Report>(0).next();
         let moved = Moved { pose: (&pose, &matrices), written: &written, report };
         self.told.add(&measuring, &moved, run)?;
+        self.watch.iter_mut().for_each(|w| w.see(number, &written));
         Ok(written)
     }
 

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use glam::{Mat4, Vec3};
 use serde::Serialize;
 use supple::Run;
+use supple::bake::Folds;
 use supple::mesh::intersect::self_intersections;
 use supple::rig::{Body, Pose, Skinning};
 use supple::skinning::{self, JointReport, Left, Report, Solver};
 
+use super::super::folds;
 use super::Keeping;
 use crate::shell::Shell;
 
@@ -29,6 +31,9 @@ pub(super) struct Results {
     largest_lambda: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
+    /// Self-intersections of some frames of plain skinning, against the rest pose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) folds: Option<Folds>,
     /// Joints that turned, those that lost most first.
     joints: Vec<JointResults>,
     /// Joints with scale: the volume that makes or takes stays.
@@ -247,6 +252,7 @@ pub(super) fn tell(told: &Results, volume: Option<Keeping>, shell: &Shell) -> an
     let left: Vec<&String> = told.left.iter().collect();
     shell.warn("skin", &left);
     if shell.options().json {
+        told.folds.iter().for_each(|f| folds::tell(f, "skin", shell));
         return shell.print_json(told);
     }
     let file = told.file.display();
@@ -271,6 +277,7 @@ pub(super) fn tell(told: &Results, volume: Option<Keeping>, shell: &Shell) -> an
     if let Some(kept) = &told.kept {
         tell_kept(kept, volume == Some(Keeping::Retreating), shell);
     }
+    told.folds.iter().for_each(|f| folds::tell(f, "skin", shell));
     told.joints
         .iter()
         .filter(|j| j.lost > TOLD)

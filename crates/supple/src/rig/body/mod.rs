@@ -39,15 +39,20 @@ use std::sync::OnceLock;
 use glam::{DVec3, Mat4, Vec3};
 
 use super::skeleton::HierarchyError;
-use super::{Hierarchy, Palette, Pose, Skinning};
+use super::{Clip, Hierarchy, Palette, Pose, Skinning};
 use crate::Run;
+use crate::lengths::Lengths as _;
 use crate::mesh::attribute::NORMAL;
+use crate::mesh::measure::Bounds;
 use crate::mesh::tangents;
 use crate::mesh::welding::{Welding, same_weights};
 use crate::mesh::{SkinWeights, TriMesh, Values};
 use crate::rig::asset::{Asset, UvOrigin};
 
 pub use parts::{InstanceSurface, Parts};
+
+/// A clip closes if no vertex is farther from where it began than this share of the body's size.
+const CLOSES_REL_BBOX: f32 = 0.005;
 
 /// A whole asset as one skinned mesh.
 #[derive(Clone, Debug)]
@@ -273,6 +278,24 @@ impl Body {
     #[must_use]
     pub fn pose(&self, pose: &Pose, skinning: Skinning, run: &Run<'_>) -> Vec<Vec3> {
         self.skin(pose, &self.matrices(pose), skinning, run)
+    }
+
+    /// Whether the last key of a clip is its first, so that it can be played again and again.
+    ///
+    /// # Panics
+    ///
+    /// If the clip is one of another asset.
+    #[must_use]
+    pub fn closes(&self, clip: &Clip, run: &Run<'_>) -> bool {
+        let Some((first, last)) = clip.span() else { return true };
+        let posed = |secs: f32| {
+            let mut pose = self.rest.clone();
+            clip.sample(secs, &mut pose);
+            self.pose(&pose, Skinning::Linear, run)
+        };
+        let (start, end) = (posed(first), posed(last));
+        let size = Bounds::of(&start).map_or(0.0, |b| b.diagonal());
+        start.iter().zip(&end).all(|(a, b)| a.distance_to(*b) <= CLOSES_REL_BBOX * size)
     }
 
     /// Where the vertices are if the joints move by `matrices` and the mesh is morphed as in `pose`.

@@ -24,6 +24,15 @@ pub(super) struct Cause {
     pub(super) turned: bool,
 }
 
+impl Cause {
+    /// This or another.
+    pub(super) fn join(&mut self, other: Self) {
+        self.edge |= other.edge;
+        self.pair |= other.pair;
+        self.turned |= other.turned;
+    }
+}
+
 /// Looks after one frame.
 #[derive(Debug)]
 pub(super) struct Guard<'a> {

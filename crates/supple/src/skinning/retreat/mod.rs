@@ -52,8 +52,9 @@ const AGAIN: usize = 6;
 /// The share of what was lost that may be missing before another round is worth it.
 const ENOUGH: f64 = 1e-6;
 
-/// What harm leaves of α, and below what it is nothing.
+/// What harm leaves of α; in the last retreat of a take, which nothing smooths any more, and below what it is nothing.
 const LESS: f32 = 0.7;
+const LAST_LESS: f32 = 0.9;
 const LEAST: f32 = 0.12;
 
 /// The most that α differs between neighbours.
@@ -264,17 +265,15 @@ impl Skin {
             if welded == NONE {
                 continue;
             }
-            let known = &mut outcome.causes[welded as usize];
-            known.edge |= cause.edge;
-            known.pair |= cause.pair;
-            known.turned |= cause.turned;
+            outcome.causes[welded as usize].join(cause);
             drawn.push(welded);
         }
         drawn.sort_unstable();
         drawn.dedup();
         let alpha = &mut outcome.alpha;
+        let left = if spreads { LESS } else { LAST_LESS };
         for &v in &drawn {
-            let less = LESS * alpha[v as usize];
+            let less = left * alpha[v as usize];
             alpha[v as usize] = if less < LEAST { 0.0 } else { less };
         }
         // What is below half at most leaves a half: one ring is all that can follow.

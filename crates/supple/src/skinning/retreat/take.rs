@@ -4,7 +4,8 @@
 //! theirs, which is never more than its own; then λ is found anew and the frame retreats again; four times. Where the
 //! displacement changes course too fast (a limb that is thrown), α is lowered first, in that frame and its
 //! neighbours. A frame so depends on sixteen before and after it and on nothing else: any frame of a take can be asked
-//! for, in any order, with the same bits.
+//! for, in any order, with the same bits. What lies between two frames is drawn back as far as lies between theirs; a
+//! take that goes round has its last frames before its first.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -60,8 +61,32 @@ type Passes = BTreeMap<(i64, u8), Arc<Passed>>;
 #[derive(Debug, Default)]
 pub struct Memo {
     passes: Mutex<Passes>,
-    /// λ of frames that are done, and the α that are not one.
-    done: Mutex<BTreeMap<i64, Arc<Done>>>,
+    /// λ of what is done, and the α that are not one, by frame and by the bits of the part of the way to the next.
+    done: Mutex<BTreeMap<(i64, u64), Arc<Done>>>,
+    /// After how many frames the take is where it was, if it goes round.
+    round: Option<i64>,
+}
+
+impl Memo {
+    /// That of a take that is where it was after so many frames, if it goes round.
+    #[must_use]
+    pub fn of_round(frames: Option<i64>) -> Self {
+        Self { round: frames.filter(|n| *n > 0), ..Self::default() }
+    }
+
+    /// The first frame that is the same as this one.
+    fn same(&self, number: i64) -> i64 {
+        self.round.map_or(number, |n| number.rem_euclid(n))
+    }
+
+    /// Forgets what is far from a frame.
+    fn keep_near(&self, number: i64) {
+        let far = |a: i64| {
+            let away = (a - self.same(number)).abs();
+            self.round.map_or(away, |n| away.min(n - away))
+        };
+        locked(&self.passes).retain(|key, _| far(key.0) <= KEPT);
+    }
 }
 
 #[derive(Debug)]
@@ -85,10 +110,10 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Taking<'_, '_> {
-    /// Frame `number`, bound and moved as given.
+    /// What lies after frame `number` by a part of the way to the next, bound and moved as given.
     pub(in super::super) fn frame(
         &self,
-        number: i64,
+        (number, part): (i64, f64),
         instant: &Instant<'_>,
         run: &Run<'_>,
     ) -> Result<(Vec<Vec3>, Report), Cancelled> {
@@ -97,7 +122,8 @@ impl Taking<'_, '_> {
             let report = self.skin.report(&frame, None, run);
             return Ok((frame.plain, report));
         }
-        let known = locked(&self.memo.done).get(&number).cloned();
+        let key = (number, part.to_bits());
+        let known = locked(&self.memo.done).get(&key).cloned();
         if let Some(done) = known.filter(|d| d.lambda.len() == frame.turned.len()) {
             let mut alpha = vec![1.0; self.skin.welded.len()];
             done.alpha.iter().for_each(|&(v, a)| alpha[v as usize] = a);
@@ -105,7 +131,7 @@ impl Taking<'_, '_> {
             let positions = self.skin.place(&frame, &alpha, &displacement.whole, run);
             return Ok((positions, done.report.clone()));
         }
-        let drawn = self.smoothed(number, PASSES - 1, run)?;
+        let drawn = self.drawn((number, part), run)?;
         let mut outcome = self.again(&frame, drawn, false, run)?;
         lambda::returned(self.skin, &frame, &outcome.alpha, &mut outcome.displacement, run);
         let report = self.skin.report(&frame, Some(&outcome), run);
@@ -115,9 +141,25 @@ impl Taking<'_, '_> {
             alpha: some.collect(),
             report: report.clone(),
         };
-        locked(&self.memo.done).insert(number, Arc::new(done));
-        locked(&self.memo.passes).retain(|key, _| (key.0 - number).abs() <= KEPT);
+        locked(&self.memo.done).insert(key, Arc::new(done));
+        self.memo.keep_near(number);
         Ok((outcome.positions, report))
+    }
+
+    /// How far the neighbours draw a frame back, or what lies between two.
+    fn drawn(
+        &self,
+        (number, part): (i64, f64),
+        run: &Run<'_>,
+    ) -> Result<(Vec<f32>, Vec<Cause>), Cancelled> {
+        let (mut alpha, mut causes) = self.smoothed(number, PASSES - 1, run)?;
+        if part > 0.0 && self.passed(number + 1, PASSES - 1, run)?.is_some() {
+            let (next, why) = self.smoothed(number + 1, PASSES - 1, run)?;
+            let part = part as f32;
+            alpha.iter_mut().zip(next).for_each(|(a, b)| *a += part * (b - *a));
+            causes.iter_mut().zip(why).for_each(|(a, b)| a.join(b));
+        }
+        Ok((alpha, causes))
     }
 
     fn posed(&self, instant: &Instant<'_>, run: &Run<'_>) -> Frame {
@@ -150,6 +192,7 @@ impl Taking<'_, '_> {
         pass: u8,
         run: &Run<'_>,
     ) -> Result<Option<Arc<Passed>>, Cancelled> {
+        let number = self.memo.same(number);
         if let Some(known) = locked(&self.memo.passes).get(&(number, pass)) {
             return Ok(Some(known.clone()));
         }
