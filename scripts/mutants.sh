@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Mutation runs on the mathematics: which changes of `field` and `pathline` would no test of theirs notice?
 #
-# scripts/mutants.sh                                 all mutants (hours)
-# scripts/mutants.sh --shard 0/20                    every twentieth of them
-# scripts/mutants.sh --file 'src/field/blend.rs'     those of one file
+# scripts/mutants.sh                                         all mutants (hours)
+# scripts/mutants.sh --shard 0/20 --sharding round-robin     every twentieth of them
+# scripts/mutants.sh --file 'src/field/blend.rs'             those of one file
 #
 # Both need little of the library: they are put into a crate of their own, which builds in seconds where the whole
 # takes a minute a mutant. Options go to `cargo mutants` (cargo install cargo-mutants --locked).
-# MUTANTS names a folder that is kept, with its build and the results in mutants.out.
+# MUTANTS names a folder that is kept, with its build and the results in mutants.out; after a run that was killed its
+# build may be that of a mutant: remove the folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

@@ -142,6 +142,12 @@ for scene in scenes/figures/*.toml; do
     7-9) picture "figures-$name" 640x300 "$scene" --frames 40..241 --sheet 3 --columns 1 --backdrop dark ;;
     # What flesh is pushed out of.
     5-7) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" --show colliders ;;
+    # Cut open: what the tool has left on its way.
+    2-7) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" --from 0.8,0.3,1 --section x=0 ;;
+    # One above the other.
+    3-8) picture "figures-$name" 320x400 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
+    # Side by side.
+    4-16 | 6-2 | 6-4) picture "figures-$name" 640x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
     7-*) picture "figures-$name" 960x540 "$scene" --frame "$(last_frame "$scene")" --backdrop dark ;;
     *) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
     esac

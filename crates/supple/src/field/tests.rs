@@ -268,6 +268,169 @@ fn the_gradient_bound_holds() {
     assert_eq!(without, [0, 0, 0, 0, 0, 14, 14, 14], "curves, surfaces, and what is between two");
 }
 
+/// A tool about the origin whose fade begins at once: there its direction turns fastest.
+fn pointed(generator: Generator) -> Field {
+    let region = Region::Point(Vec3::ZERO);
+    let fade = Fade { region, motion: Motion::Still, inner: 0.0, outer: 1.0 };
+    Field::new(Influence::Fade(fade), generator, Motion::Still)
+}
+
+/// The bound adds up terms that are never all at their worst in one place: so many times what is found, no less, or it
+/// would have lost a term that another field needs, and no more, since that costs steps.
+#[test]
+fn the_gradient_bound_has_all_its_terms() {
+    let generators = [
+        (Generator::translation(Vec3::ZERO, Vec3::X), 1.77),
+        (Generator::rotation(Vec3::ZERO, Vec3::Z, 1.0), 4.87),
+        (Generator::twist(Vec3::ZERO, Vec3::Z, 1.0), 9.94),
+        (Generator::along_curve(Vec3::ZERO, Vec3::X, Vec3::Y), 3.39),
+    ];
+    let shape = Bounds { min: Vec3::splat(-1.0), max: Vec3::splat(1.0) };
+    let mut random = Random(17);
+    for (generator, times) in generators {
+        let field = pointed(generator);
+        let bound = f64::from(field.gradient_bound(&shape).expect("a point's has one"));
+        let mut most = 0.0_f64;
+        for k in 0..2000 {
+            let x = (f64::from(k % 100) + 0.5) / 100.0 * random.direction().as_dvec3();
+            most = most.max(stretch(field.sample(x, 0.0).jacobian));
+        }
+        assert!((bound / most / times - 1.0).abs() < 0.05, "{bound} for {most}: {generator:?}");
+    }
+}
+
+/// Velocity, `e∇f − f∇e` and their gradients are within their bounds, at some points nearly as large, and every term
+/// counts: for fields with only one of a generator's parts the bounds are known.
+#[test]
+fn generators_are_within_their_bounds() {
+    let mut random = Random(19);
+    let h = 1e-4;
+    for _ in 0..200 {
+        let (rise, linear) = ([random.unit(), random.unit()], random.vector(1.0));
+        let axis = random.direction();
+        let across = linear - axis * axis.dot(linear);
+        let g = Generator { center: Vec3::ZERO, axis, rise, linear: across, radial: random.unit() };
+        let distance = random.between(0.2, 2.0);
+        let bounds = g.bounds(distance);
+        let moment = |x: DVec3| {
+            let [e, f] = g.jets(x);
+            e.value * f.gradient - f.value * e.gradient
+        };
+        let velocity = |x: DVec3| {
+            let [e, f] = g.jets(x);
+            e.gradient.cross(f.gradient)
+        };
+        let slope = |of: &dyn Fn(DVec3) -> DVec3, x: DVec3| {
+            let column = |e: DVec3| (of(x + h * e) - of(x - h * e)) / (2.0 * h);
+            stretch(DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z)))
+        };
+        for _ in 0..40 {
+            let x = f64::from(distance) * random.direction().as_dvec3();
+            let within = |value: f64, bound: f32| value <= f64::from(bound) * 1.001 + 1e-6;
+            assert!(within(velocity(x).length(), bounds.velocity), "velocity: {g:?}");
+            assert!(within(moment(x).length(), bounds.moment), "moment: {g:?}");
+            assert!(within(slope(&velocity, x), bounds.velocity_gradient), "∇velocity: {g:?}");
+            assert!(within(slope(&moment, x), bounds.moment_gradient), "∇moment: {g:?}");
+        }
+    }
+    let found = |rise: [f32; 2], linear: f32, radial: f32| {
+        let (axis, linear) = (Vec3::Z, linear * Vec3::X);
+        let b = Generator { center: Vec3::ZERO, axis, rise, linear, radial }.bounds(3.0);
+        [b.velocity, b.velocity_gradient, b.moment, b.moment_gradient]
+    };
+    assert_eq!(found([2.0, 0.0], 5.0, 0.0), [10.0, 0.0, 30.0, 10.0], "a translation");
+    assert_eq!(found([2.0, 0.0], 0.0, 1.0), [12.0, 4.0, 54.0, 24.0], "a rotation");
+    assert_eq!(found([0.0, 1.0], 0.0, 1.0), [36.0, 24.0, 108.0, 72.0], "a twist");
+}
+
+/// The integral along a way is that of `½β²(e∇f − f∇e)`, β seen at three places: for a parabola of β² it is exact.
+#[test]
+fn circulations_are_line_integrals_of_the_potential() {
+    let mut random = Random(23);
+    for round in 0..60 {
+        let mut field = random.field(round % KINDS);
+        field.lateral = 1.0;
+        let painted = [0.9, 0.7, 0.4];
+        let (from, way) = (random.vector(0.8), random.vector(0.4));
+        let t = 0.25;
+        let mut sums = [0.0_f32];
+        let lane = |x: Vec3| Lanes::<1>::gather(&[x], &[0]);
+        let shares = painted.map(|share: f32| [share]);
+        field.at(t).add_circulation(&shares, &lane(from), &lane(way), &mut sums);
+        let generator = field.generator.moved_to(field.center_at(t));
+        let at = |k: usize| {
+            let x = from.as_dvec3() + 0.5 * k as f64 * way.as_dvec3();
+            let masked =
+                field.masks.iter().fold(field.influence.jet(x, f64::from(t)), |beta, mask| {
+                    let r = Influence::Fade(mask.clone()).jet(x, f64::from(t));
+                    beta * (Jet::constant(1.0) - r)
+                });
+            let [e, f] = generator.jets(x);
+            let beta = f64::from(painted[k]) * masked.value;
+            0.5 * beta * beta * (e.value * f.gradient - f.value * e.gradient).dot(way.as_dvec3())
+        };
+        let expected = (at(0) + 4.0 * at(1) + at(2)) / 6.0;
+        assert!((f64::from(sums[0]) - expected).abs() < 2e-6, "{sums:?} is not {expected}");
+    }
+}
+
+/// How many widths of its fade a tool passes in a unit of time, whichever way it moves: 2.8 times that.
+#[test]
+fn the_passing_rate_is_that_of_the_fastest_place() {
+    let region = Region::Point(Vec3::new(2.0, 0.0, 0.0));
+    let shape = Bounds { min: Vec3::splat(-9.0), max: Vec3::splat(9.0) };
+    let rate = |motion: Motion| {
+        let fade = Fade { region: region.clone(), motion, inner: 0.5, outer: 1.0 };
+        let still = Generator::translation(Vec3::ZERO, Vec3::X);
+        Field::new(Influence::Fade(fade), still, motion).passing_rate(&shape)
+    };
+    let (center, axis) = (Vec3::new(1.0, 0.0, 0.0), Vec3::Z);
+    assert!(rate(Motion::Still).abs() <= 0.0, "it passes nothing");
+    assert!((rate(Motion::Translation { velocity: 3.0 * Vec3::Y }) - 2.8 * 6.0).abs() < 1e-4);
+    // The reach of the tool is the cube from (1, −1, −1) to (3, 1, 1): its farthest corner is √6 from the centre.
+    let turning = rate(Motion::Rotation { center, axis, speed: -0.5 });
+    assert!((turning - 2.8 * 0.5 * 6.0_f32.sqrt() / 0.5).abs() < 1e-4, "{turning}");
+}
+
+/// The centre of a tool goes along with it, and what is carried rigidly is told only if all of it is.
+#[test]
+fn a_tool_takes_its_centre_along() {
+    let center = Vec3::new(0.3, -0.2, 0.5);
+    let velocity = Vec3::new(0.6, -0.3, 0.2);
+    let motion = Motion::Translation { velocity };
+    let fade = |motion: Motion| {
+        let region = Region::Point(center);
+        Influence::Fade(Fade { region, motion, inner: 0.2, outer: 0.7 })
+    };
+    let push =
+        |of: Motion, by: Vec3| Field::new(fade(of), Generator::translation(center, by), motion);
+    let field = push(motion, velocity);
+    assert_eq!(field.center_at(0.5), center + 0.5 * velocity);
+    assert_eq!(field.rigid_motion(), Some(motion));
+    assert_eq!(push(Motion::Still, velocity).rigid_motion(), None, "the region stays behind");
+    assert_eq!(push(motion, 0.5 * velocity).rigid_motion(), None, "it moves its inside slower");
+    let turn = Generator::along_curve(center, velocity, Vec3::Y);
+    assert_eq!(Field::new(fade(motion), turn, motion).rigid_motion(), None, "it turns, too");
+    let mut masked = push(motion, velocity);
+    masked.masks.push(Fade {
+        region: Region::Point(center),
+        motion: Motion::Still,
+        inner: 0.1,
+        outer: 0.2,
+    });
+    assert_eq!(masked.rigid_motion(), None, "some of it is held back");
+}
+
+/// What a tool reaches on its way lies in the box it tells of, and the box is no larger.
+#[test]
+fn a_moving_tool_reaches_from_its_start_to_its_end() {
+    let motion = Motion::Translation { velocity: Vec3::new(2.0, -1.0, 0.0) };
+    let fade = Fade { region: Region::Point(Vec3::ZERO), motion, inner: 0.1, outer: 0.5 };
+    let reach = Influence::Fade(fade).reach(1.5).expect("a ball");
+    assert_eq!(reach.min, Vec3::new(-0.5, -2.0, -0.5));
+    assert_eq!(reach.max, Vec3::new(3.5, 0.5, 0.5));
+}
+
 #[test]
 fn a_mirrored_tool_moves_the_mirror_image() {
     let mut random = Random(9);

@@ -225,6 +225,47 @@ fn a_fade_that_is_too_steep_is_refused() {
 }
 
 #[test]
+fn reports_add_up() {
+    let first = Report { steps: 3, frozen: 1 };
+    assert_eq!(first.and(Report { steps: 4, frozen: 2 }), Report { steps: 7, frozen: 3 });
+}
+
+/// As many steps as keep each below the bound of injectivity, for any length of the phase, and no shorter ones; where the
+/// bound is only sampled, a safety more.
+#[test]
+fn steps_are_as_long_as_they_may_be() {
+    let run = Run::default();
+    let points = cloud(4000);
+    let bounds = Bounds::of(&points).unwrap();
+    let tool = push(Vec3::ZERO, Vec3::X, 0.1, 0.4);
+    let bound = tool.gradient_bound(&bounds).unwrap();
+    let steps = |fields: Vec<Field>, duration: f32| {
+        let phase = Phase { fields, duration };
+        least_steps(&points, &phase, Direction::Forward, &bounds, &run).unwrap()
+    };
+    for duration in [1.0, 3.0] {
+        assert_eq!(
+            steps(vec![tool.clone()], duration),
+            (duration * bound / INJECTIVE).ceil() as u32
+        );
+    }
+    // A mask that is nowhere near changes nothing but that there is no proof.
+    let mut masked = tool.clone();
+    let far = Region::Point(100.0 * Vec3::X);
+    masked.masks.push(Fade { region: far, motion: Motion::Still, inner: 0.1, outer: 0.2 });
+    let phase = Phase { fields: vec![masked.clone()], duration: 1.0 };
+    let span = SAMPLE_SPAN * bounds.diagonal();
+    for direction in [Direction::Forward, Direction::Backward] {
+        let sampled = sampled_gradient(&points, &phase, direction, span, &run);
+        assert!(sampled > 0.5 * bound && sampled <= bound, "{sampled} of {bound}, {direction:?}");
+    }
+    let passing = masked.passing_rate(&bounds);
+    let sampled = SAFETY * sampled_gradient(&points, &phase, Direction::Forward, span, &run);
+    let expected = (passing.max(sampled) / INJECTIVE).ceil() as u32;
+    assert_eq!(steps(vec![masked], 1.0), expected);
+}
+
+#[test]
 fn no_points_is_no_work() {
     let flow = busy_flow();
     let report =
