@@ -271,8 +271,8 @@ fn the_gradient_bound_holds() {
 /// A tool about the origin whose fade begins at once: there its direction turns fastest.
 fn pointed(generator: Generator) -> Field {
     let region = Region::Point(Vec3::ZERO);
-    let fade = Fade { region, motion: Motion::Still, inner: 0.0, outer: 1.0 };
-    Field::new(Influence::Fade(fade), generator, Motion::Still)
+    let fade = Fade { region, motion: RigidMotion::Still, inner: 0.0, outer: 1.0 };
+    Field::new(Influence::Fade(fade), generator, RigidMotion::Still)
 }
 
 /// The bound adds up terms that are never all at their worst in one place: so many times what is found, no less, or it
@@ -379,16 +379,16 @@ fn circulations_are_line_integrals_of_the_potential() {
 fn the_passing_rate_is_that_of_the_fastest_place() {
     let region = Region::Point(Vec3::new(2.0, 0.0, 0.0));
     let shape = Bounds { min: Vec3::splat(-9.0), max: Vec3::splat(9.0) };
-    let rate = |motion: Motion| {
+    let rate = |motion: RigidMotion| {
         let fade = Fade { region: region.clone(), motion, inner: 0.5, outer: 1.0 };
         let still = Generator::translation(Vec3::ZERO, Vec3::X);
         Field::new(Influence::Fade(fade), still, motion).passing_rate(&shape)
     };
     let (center, axis) = (Vec3::new(1.0, 0.0, 0.0), Vec3::Z);
-    assert!(rate(Motion::Still).abs() <= 0.0, "it passes nothing");
-    assert!((rate(Motion::Translation { velocity: 3.0 * Vec3::Y }) - 2.8 * 6.0).abs() < 1e-4);
+    assert!(rate(RigidMotion::Still).abs() <= 0.0, "it passes nothing");
+    assert!((rate(RigidMotion::Translation { velocity: 3.0 * Vec3::Y }) - 2.8 * 6.0).abs() < 1e-4);
     // The reach of the tool is the cube from (1, −1, −1) to (3, 1, 1): its farthest corner is √6 from the centre.
-    let turning = rate(Motion::Rotation { center, axis, speed: -0.5 });
+    let turning = rate(RigidMotion::Rotation { center, axis, speed: -0.5 });
     assert!((turning - 2.8 * 0.5 * 6.0_f32.sqrt() / 0.5).abs() < 1e-4, "{turning}");
 }
 
@@ -397,8 +397,8 @@ fn the_passing_rate_is_that_of_the_fastest_place() {
 fn a_tool_takes_its_centre_along() {
     let center = Vec3::new(0.3, -0.2, 0.5);
     let velocity = Vec3::new(0.6, -0.3, 0.2);
-    let motion = Motion::Translation { velocity };
-    let fade = |motion: Motion| {
+    let motion = RigidMotion::Translation { velocity };
+    let fade = |motion: RigidMotion| {
         let region = Region::Point(center);
         Influence::Fade(Fade { region, motion, inner: 0.2, outer: 0.7 })
     };
@@ -407,14 +407,14 @@ fn a_tool_takes_its_centre_along() {
     let field = push(motion, velocity);
     assert_eq!(field.center_at(0.5), center + 0.5 * velocity);
     assert_eq!(field.rigid_motion(), Some(motion));
-    assert_eq!(push(Motion::Still, velocity).rigid_motion(), None, "the region stays behind");
+    assert_eq!(push(RigidMotion::Still, velocity).rigid_motion(), None, "the region stays behind");
     assert_eq!(push(motion, 0.5 * velocity).rigid_motion(), None, "it moves its inside slower");
     let turn = Generator::along_curve(center, velocity, Vec3::Y);
     assert_eq!(Field::new(fade(motion), turn, motion).rigid_motion(), None, "it turns, too");
     let mut masked = push(motion, velocity);
     masked.masks.push(Fade {
         region: Region::Point(center),
-        motion: Motion::Still,
+        motion: RigidMotion::Still,
         inner: 0.1,
         outer: 0.2,
     });
@@ -424,7 +424,7 @@ fn a_tool_takes_its_centre_along() {
 /// What a tool reaches on its way lies in the box it tells of, and the box is no larger.
 #[test]
 fn a_moving_tool_reaches_from_its_start_to_its_end() {
-    let motion = Motion::Translation { velocity: Vec3::new(2.0, -1.0, 0.0) };
+    let motion = RigidMotion::Translation { velocity: Vec3::new(2.0, -1.0, 0.0) };
     let fade = Fade { region: Region::Point(Vec3::ZERO), motion, inner: 0.1, outer: 0.5 };
     let reach = Influence::Fade(fade).reach(1.5).expect("a ball");
     assert_eq!(reach.min, Vec3::new(-0.5, -2.0, -0.5));

@@ -51,7 +51,7 @@ impl Inputs {
     pub(super) fn read(args: &Args, shell: &Shell) -> anyhow::Result<Self> {
         let mut inputs = match &args.inputs[..] {
             [one] => Self::of_morphs(one, shell)?,
-            several if supple::io::is_tets(&several[0]) => Self::of_tets(several, shell)?,
+            several if io::is_tets(&several[0]) => Self::of_tets(several, shell)?,
             several => Self::of_files(several, shell)?,
         };
         inputs.combine(&args.combine)?;
@@ -99,14 +99,14 @@ impl Inputs {
     /// Bodies with the same nodes and tets; their boundary is the surface.
     fn of_tets(paths: &[PathBuf], shell: &Shell) -> anyhow::Result<Self> {
         let read = |path: &PathBuf| -> anyhow::Result<TetMesh> {
-            if !supple::io::is_tets(path) {
+            if !io::is_tets(path) {
                 bail!(
                     "{} is no body of tets, but {} is: all shapes need the same vertices in the same order",
                     path.display(),
                     paths[0].display()
                 );
             }
-            let loaded = supple::io::read_tets(path)?;
+            let loaded = io::read_tets(path)?;
             shell.warn(&path.display().to_string(), &loaded.warnings);
             Ok(loaded.mesh)
         };
@@ -377,7 +377,7 @@ fn corners(triangles: &[[u32; 3]], t: usize) -> Vec<u32> {
 fn displaced(path: &Path, base: &TriMesh) -> anyhow::Result<Vec<Vec3>> {
     let bytes =
         io::inputs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let moved = supple::io::makehuman::read_target(&bytes, base.positions.len());
+    let moved = io::makehuman::read_target(&bytes, base.positions.len());
     let moved = moved.with_context(|| path.display().to_string())?;
     Ok(base.positions.iter().zip(&moved).map(|(x, d)| *x + *d).collect())
 }
