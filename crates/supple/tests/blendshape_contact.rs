@@ -192,7 +192,7 @@ fn what_is_held_is_not_pulled() {
     let text = scene.to_toml().replace("vertex = 719", &format!("vertex = {still}"));
     let scene = Scene::parse(&text, None).unwrap_or_else(|p| panic!("{p}"));
     let refused = Player::open(&scene, &Folder::new(Path::new(".")), &Run::default());
-    let error = refused.err().expect("nothing pulls what is held").to_string();
+    let error = refused.expect_err("nothing pulls what is held").to_string();
     assert!(error.contains(&format!("vertex {still} is held")), "{error}");
 }
 
