@@ -402,8 +402,9 @@ fn a_tool_takes_its_centre_along() {
         let region = Region::Point(center);
         Influence::Fade(Fade { region, motion, inner: 0.2, outer: 0.7 })
     };
-    let push =
-        |of: Motion, by: Vec3| Field::new(fade(of), Generator::translation(center, by), motion);
+    let push = |of: RigidMotion, by: Vec3| {
+        Field::new(fade(of), Generator::translation(center, by), motion)
+    };
     let field = push(motion, velocity);
     assert_eq!(field.center_at(0.5), center + 0.5 * velocity);
     assert_eq!(field.rigid_motion(), Some(motion));

@@ -252,7 +252,7 @@ fn steps_are_as_long_as_they_may_be() {
     // A mask that is nowhere near changes nothing but that there is no proof.
     let mut masked = tool.clone();
     let far = Region::Point(100.0 * Vec3::X);
-    masked.masks.push(Fade { region: far, motion: Motion::Still, inner: 0.1, outer: 0.2 });
+    masked.masks.push(Fade { region: far, motion: RigidMotion::Still, inner: 0.1, outer: 0.2 });
     let phase = Phase { fields: vec![masked.clone()], duration: 1.0 };
     let span = SAMPLE_SPAN * bounds.diagonal();
     for direction in [Direction::Forward, Direction::Backward] {
