@@ -151,9 +151,13 @@ impl Results {
             self.largest_lambda = largest;
         }
         let triangles = &body.mesh.triangles;
-        let before: HashSet<[u32; 2]> =
-            self_intersections(&plain, triangles, run)?.into_iter().collect();
-        let after = self_intersections(written, triangles, run)?;
+        let pairs = self_intersections(&plain, triangles, run)?;
+        // What nothing displaced need not be counted twice.
+        let after = match written == plain {
+            true => pairs.clone(),
+            false => self_intersections(written, triangles, run)?,
+        };
+        let before: HashSet<[u32; 2]> = pairs.into_iter().collect();
         let kept = self.kept.get_or_insert_default();
         kept.lost += report.lost();
         kept.most_lost = kept.most_lost.max(report.lost());
