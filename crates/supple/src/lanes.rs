@@ -4,7 +4,7 @@
 //! and sixteen at a time; the compiler turns the loop into vector instructions, and since no
 //! operation is contracted or reordered both give the same bits.
 
-use glam::Vec3;
+use glam::{Mat4, Vec3, Vec4};
 
 /// Points a kernel works on at a time: one 512-bit or two 256-bit registers.
 pub(crate) const WIDTH: usize = 16;
@@ -115,4 +115,40 @@ pub(crate) struct ScalarLanes<const L: usize> {
 
 impl<const L: usize> ScalarLanes<L> {
     pub(crate) const ZERO: Self = Self { value: [0.0; L], gradient: Lanes::ZERO };
+}
+
+/// Rows of twelve numbers as columns, one lane a row.
+#[inline(always)]
+pub(crate) fn columns<'a>(row: impl Fn(usize) -> &'a [f32; 12]) -> [[f32; WIDTH]; 12] {
+    let mut out = [[0.0; WIDTH]; 12];
+    for lane in (0..WIDTH).step_by(4) {
+        let four: [_; 4] = [row(lane), row(lane + 1), row(lane + 2), row(lane + 3)];
+        for k in (0..12).step_by(4) {
+            let [a, b, c, d] =
+                four.map(|row| Vec4::new(row[k], row[k + 1], row[k + 2], row[k + 3]));
+            let square = Mat4::from_cols(a, b, c, d).transpose();
+            square.x_axis.write_to_slice(&mut out[k][lane..]);
+            square.y_axis.write_to_slice(&mut out[k + 1][lane..]);
+            square.z_axis.write_to_slice(&mut out[k + 2][lane..]);
+            square.w_axis.write_to_slice(&mut out[k + 3][lane..]);
+        }
+    }
+    out
+}
+
+/// Columns of twelve numbers as rows: the way back.
+#[inline(always)]
+pub(crate) fn rows(columns: &[[f32; WIDTH]; 12]) -> [[f32; 12]; WIDTH] {
+    let mut out = [[0.0; 12]; WIDTH];
+    for lane in (0..WIDTH).step_by(4) {
+        for k in (0..12).step_by(4) {
+            let four = |i: usize| Vec4::from_slice(&columns[k + i][lane..]);
+            let square = Mat4::from_cols(four(0), four(1), four(2), four(3)).transpose();
+            square.x_axis.write_to_slice(&mut out[lane][k..]);
+            square.y_axis.write_to_slice(&mut out[lane + 1][k..]);
+            square.z_axis.write_to_slice(&mut out[lane + 2][k..]);
+            square.w_axis.write_to_slice(&mut out[lane + 3][k..]);
+        }
+    }
+    out
 }

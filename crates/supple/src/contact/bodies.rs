@@ -13,8 +13,8 @@
 
 use glam::{DQuat, Mat3, Vec3};
 
-use super::search::{self, Near};
-use super::{Between, Lent, Party, Touch, Whose};
+use super::search::{self, Close, Finds, Near};
+use super::{Lent, Party, Touch, Whose};
 use crate::Run;
 use crate::mesh::measure::Bounds;
 
@@ -41,19 +41,24 @@ pub(super) struct Pair {
     pub(super) shift: Vec3,
     /// Around the second, in its space.
     pub(super) around: Bounds,
-    /// Their blocks that may touch.
+    /// Their patches that may touch.
     pub(super) near: Vec<Near>,
+    /// Those of the second, each once.
+    pub(super) entered: Vec<u32>,
     longest: f32,
 }
 
 /// A point of one body inside another.
+#[derive(Debug)]
 pub(super) struct Found {
-    /// The particles that the point is between, and how far from the first to the second.
-    of: Between,
+    /// The particles that the point is between, and how far it is from the first to the second.
+    of: [u32; 2],
+    share: f32,
     /// The particle of the other body that gives way.
     against: u32,
-    /// The way out, in the space of the first body.
+    /// The way out, in the space of the first body and in that of the second.
     normal: Vec3,
+    out: Vec3,
     depth: f32,
     /// How far pushes had parted the two along the way out when it was found.
     parted: f32,
@@ -102,14 +107,22 @@ pub(super) fn pairs(parties: &mut [Party<'_>], run: &Run<'_>) -> Vec<Pair> {
         let parties = parties.iter_mut().zip(&meets[first..]);
         parties.filter(|(_, meets)| **meets).for_each(|(party, _)| party.lent.lay_out());
     });
-    let (parties, tasks) = (&*parties, found.len().div_ceil(PAIRS_A_TASK));
+    let (lents, tasks) = (&*parties, found.len().div_ceil(PAIRS_A_TASK));
     let both = |a: usize, b: usize| Some((posed[a].as_ref()?, posed[b].as_ref()?));
     let pairs: Vec<Vec<Pair>> = run.map_tasks(tasks, |t| {
         let range = t * PAIRS_A_TASK..((t + 1) * PAIRS_A_TASK).min(found.len());
-        let pair = |&(a, b): &(usize, usize)| pair(parties, (a, b), both(a, b)?);
+        let pair = |&(a, b): &(usize, usize)| pair(lents, (a, b), both(a, b)?);
         found[range].iter().filter_map(pair).collect()
     });
-    pairs.into_iter().flatten().collect()
+    let pairs: Vec<Pair> = pairs.into_iter().flatten().collect();
+    for pair in &pairs {
+        let blocks = &mut parties[pair.point].lent.blocks;
+        pair.near.iter().for_each(|near| blocks.want(near[0]));
+    }
+    run.for_each_piece(parties, PAIRS_A_TASK, |_, parties| {
+        parties.iter_mut().for_each(|party| party.lent.place_points());
+    });
+    pairs
 }
 
 fn pair(
@@ -126,9 +139,12 @@ fn pair(
     if !is_near || longest.is_nan() || longest <= 0.0 {
         return None;
     }
-    let (around, near) = (inside.around, Vec::new());
-    let mut pair = Pair { point: a, inside: b, turn, shift, around, near, longest };
+    let (around, near, entered) = (inside.around, Vec::new(), Vec::new());
+    let mut pair = Pair { point: a, inside: b, turn, shift, around, near, entered, longest };
     pair.near = search::near(&pair, first, second);
+    pair.entered.extend(pair.near.iter().map(|near| near[1]));
+    pair.entered.sort_unstable();
+    pair.entered.dedup();
     (!pair.near.is_empty()).then_some(pair)
 }
 
@@ -175,25 +191,50 @@ fn posed(lent: &Lent) -> Option<Posed> {
     finite.then_some(Posed { low: middle - reach, high: middle + reach, around })
 }
 
-/// Takes pairs apart.
-pub(super) fn part(parties: &mut [Party<'_>], pairs: &[Pair], run: &Run<'_>) {
+/// Points that were close in the first round of a tick, pair by pair.
+pub(super) type Memory = Vec<Vec<Close>>;
+
+/// Takes pairs apart; rounds after the first look at what was close then.
+pub(super) fn part(
+    parties: &mut [Party<'_>],
+    pairs: &[Pair],
+    memory: &mut Option<Memory>,
+    run: &Run<'_>,
+) {
     if pairs.is_empty() {
         return;
     }
-    let (tasks, lents) = (pairs.len().div_ceil(PAIRS_A_TASK), &*parties);
-    let found: Vec<Vec<Vec<Found>>> = run.map_tasks(tasks, |t| {
+    let (tasks, lents, known) = (pairs.len().div_ceil(PAIRS_A_TASK), &*parties, &*memory);
+    let finds: Vec<Vec<Finds>> = run.map_tasks(tasks, |t| {
         let range = t * PAIRS_A_TASK..((t + 1) * PAIRS_A_TASK).min(pairs.len());
-        let of = |pair: &Pair| {
-            let mut found = Vec::new();
-            search::search(pair, lents[pair.point].lent, lents[pair.inside].lent, &mut found);
-            found
+        let of = |k: usize| {
+            let (points, inside) = (&*lents[pairs[k].point].lent, &*lents[pairs[k].inside].lent);
+            let close = known.as_ref().map(|known| known[k].as_slice());
+            search::search(&pairs[k], points, inside, close)
         };
-        pairs[range].iter().map(of).collect()
+        range.map(of).collect()
     });
+    let (found, close): (Vec<_>, Vec<_>) =
+        finds.into_iter().flatten().map(|finds| (finds.found, finds.close)).unzip();
+    memory.get_or_insert(close);
     for sweep in 0..SWEEPS {
-        for (pair, found) in pairs.iter().zip(found.iter().flatten()) {
-            found.iter().for_each(|touch| push(parties, pair, touch, sweep == 0));
+        for (pair, found) in pairs.iter().zip(&found) {
+            if found.is_empty() {
+                continue;
+            }
+            let both = parties.get_disjoint_mut([pair.point, pair.inside]);
+            let Ok([first, second]) = both else { continue };
+            let (first, second) = (&mut *first.lent, &mut *second.lent);
+            found.iter().for_each(|touch| push((first, second), pair, touch, sweep == 0));
         }
+    }
+}
+
+impl Found {
+    /// In which order those of a pair are resolved: a share is not negative, so that its bits are in its order.
+    #[inline(always)]
+    pub(super) fn order(&self) -> (bool, [u32; 2], u32) {
+        (self.of[0] != self.of[1], self.of, self.share.to_bits())
     }
 }
 
@@ -204,32 +245,31 @@ impl Pair {
         &self,
         points: &Lent,
         inside: &Lent,
-        (of, against): (Between, usize),
+        (point, against): (&Close, usize),
         (depth, out): (f32, Vec3),
     ) -> Found {
+        let &Close { of, share, .. } = point;
         let depth = depth.min(self.longest);
         let normal = self.turn.transpose() * out;
         let mix = |values: &[Vec3]| {
-            let (a, b) = (values[of.of[0] as usize], values[of.of[1] as usize]);
-            a + of.share * (b - a)
+            let (a, b) = (values[of[0] as usize], values[of[1] as usize]);
+            a + share * (b - a)
         };
         let own = mix(&points.particles.motions).dot(normal);
         let rate = inside.particles.motions[against].dot(out) - own;
         let came = (rate / depth).clamp(0.0, 1.0);
         let parted = mix(&points.pushes).dot(normal) - inside.pushes[against].dot(out);
-        Found { of, against: against as u32, normal, depth, parted, came }
+        Found { of, share, against: against as u32, normal, out, depth, parted, came }
     }
 }
 
 /// Parts one point and what it entered, by what is left of its depth.
-fn push(parties: &mut [Party<'_>], pair: &Pair, touch: &Found, is_first: bool) {
-    let Ok([first, second]) = parties.get_disjoint_mut([pair.point, pair.inside]) else { return };
-    let (first, second) = (&mut *first.lent, &mut *second.lent);
-    let [i, j, r] = [touch.of.of[0] as usize, touch.of.of[1] as usize, touch.against as usize];
-    let weights = [1.0 - touch.of.share, touch.of.share];
+fn push((first, second): (&mut Lent, &mut Lent), pair: &Pair, touch: &Found, is_first: bool) {
+    let [i, j, r] = [touch.of[0] as usize, touch.of[1] as usize, touch.against as usize];
+    let weights = [1.0 - touch.share, touch.share];
     let mix = |values: &[Vec3]| weights[0] * values[i] + weights[1] * values[j];
-    let out = pair.turn * touch.normal;
-    let parted = mix(&first.pushes).dot(touch.normal) - second.pushes[r].dot(out);
+    let (pushed, other_pushed) = (mix(&first.pushes), second.pushes[r]);
+    let parted = pushed.dot(touch.normal) - other_pushed.dot(touch.out);
     let depth = touch.depth + touch.parted - parted;
     let own = [first.particles.inverse_masses[i], first.particles.inverse_masses[j]];
     let other = second.particles.inverse_masses[r];
@@ -238,10 +278,10 @@ fn push(parties: &mut [Party<'_>], pair: &Pair, touch: &Found, is_first: bool) {
     if !is_inside {
         return;
     }
-    let motion = mix(&first.particles.motions) + mix(&first.pushes)
-        - pair.turn.transpose() * (second.particles.motions[r] + second.pushes[r]);
+    let motion = mix(&first.particles.motions) + pushed
+        - pair.turn.transpose() * (second.particles.motions[r] + other_pushed);
     let sliding = motion - motion.dot(touch.normal) * touch.normal;
-    let forward = first.forward(if touch.of.share > 0.5 { j } else { i }, touch.normal);
+    let forward = first.forward(if touch.share > 0.5 { j } else { i }, touch.normal);
     let share = first.particles.friction.share(depth, sliding, forward);
     let braked = -share * sliding;
     let (whole, gain) = (depth * touch.normal + braked, touch.came * depth * touch.normal + braked);
@@ -260,12 +300,12 @@ fn push(parties: &mut [Party<'_>], pair: &Pair, touch: &Found, is_first: bool) {
 
 /// Tells both sides of the plane between them.
 fn tell(first: &mut Lent, second: &mut Lent, pair: &Pair, touch: &Found) {
-    let nearer = touch.of.of[usize::from(touch.of.share > 0.5)];
+    let nearer = touch.of[usize::from(touch.share > 0.5)];
     let point = first.place(nearer as usize);
     let (friction, normal) = (first.particles.friction, touch.normal);
     let whose = Whose::Body(pair.inside as u32);
     first.touches.push(Touch { particle: nearer, point, normal, friction, whose });
-    let (point, normal) = (pair.turn * point + pair.shift, -(pair.turn * normal));
+    let (point, normal) = (pair.turn * point + pair.shift, -touch.out);
     let (friction, whose) = (second.particles.friction, Whose::Body(pair.point as u32));
     second.touches.push(Touch { particle: touch.against, point, normal, friction, whose });
 }

@@ -24,8 +24,13 @@ pub struct DistanceField {
     cell: f32,
     nodes: UVec3,
     values: Vec<f32>,
+    /// Whether some of the cell that begins at a node is inside.
+    inside: Vec<bool>,
     deepest: f32,
 }
+
+/// The first node of a cell, and how far a point is from it along each edge, in edges.
+pub(super) type InCell = (usize, Vec3);
 
 impl DistanceField {
     /// Of a closed surface whose triangles are seen counter-clockwise from outside; `None` without an inside.
@@ -48,7 +53,22 @@ impl DistanceField {
             if winding.inside(at) { -away } else { away }
         });
         let deepest = -values.iter().copied().fold(0.0, f32::min);
-        (deepest > 0.0).then_some(Self { low, cell, nodes, values, deepest })
+        let inside = cells_inside(&values, nodes);
+        (deepest > 0.0).then_some(Self { low, cell, nodes, values, inside, deepest })
+    }
+
+    /// Its nodes inside.
+    pub(super) fn nodes_inside(&self) -> impl Iterator<Item = Vec3> {
+        let node = |k: usize| {
+            let [k, x, y] = [k as u32, self.nodes.x, self.nodes.y];
+            self.low + self.cell * UVec3::new(k % x, k / x % y, k / (x * y)).as_vec3()
+        };
+        (0..self.values.len()).filter(|&k| self.values[k] < 0.0).map(node)
+    }
+
+    /// The distance between its nodes.
+    pub(super) fn cell(&self) -> f32 {
+        self.cell
     }
 
     /// How deep its deepest node is: half the thickness of the thickest part.
@@ -67,6 +87,30 @@ impl DistanceField {
     #[inline(always)]
     #[must_use]
     pub fn at(&self, x: Vec3) -> Option<(f32, Vec3)> {
+        Some(self.between(self.place(x)?))
+    }
+
+    /// Where a point is, if it may be inside or no farther outside than so.
+    #[inline(always)]
+    pub(super) fn near(&self, x: Vec3, farthest: f32) -> Option<InCell> {
+        let place = self.place(x)?;
+        // No other corner of the cell is farther than its diagonal, √3 edges.
+        (self.values[place.0] < 1.733 * self.cell + farthest).then_some(place)
+    }
+
+    /// The distance at a place inside, and its gradient; `None` outside.
+    #[inline(always)]
+    pub(super) fn inside(&self, (start, f): InCell) -> Option<(f32, Vec3)> {
+        if !self.inside[start] {
+            return None;
+        }
+        let (distance, gradient) = self.between((start, f));
+        (distance < 0.0).then_some((distance, gradient))
+    }
+
+    /// The cell that a point is in.
+    #[inline(always)]
+    fn place(&self, x: Vec3) -> Option<InCell> {
         let at = (x - self.low) / self.cell;
         let last = (self.nodes - 1).as_vec3();
         let is_near = at.cmpge(Vec3::ZERO).all() && at.cmplt(last).all();
@@ -74,9 +118,15 @@ impl DistanceField {
             return None;
         }
         let corner = at.as_uvec3();
-        let f = at - corner.as_vec3();
         let (row, sheet) = (self.nodes.x as usize, (self.nodes.x * self.nodes.y) as usize);
         let start = corner.x as usize + row * corner.y as usize + sheet * corner.z as usize;
+        Some((start, at - corner.as_vec3()))
+    }
+
+    /// The distance in a cell and its gradient.
+    #[inline(always)]
+    fn between(&self, (start, f): InCell) -> (f32, Vec3) {
+        let (row, sheet) = (self.nodes.x as usize, (self.nodes.x * self.nodes.y) as usize);
         let edge = |k: usize| -> (f32, f32) {
             let (a, b) = (self.values[k], self.values[k + 1]);
             (a + f.x * (b - a), b - a)
@@ -88,8 +138,16 @@ impl DistanceField {
         let along = mix(f.z, (mix(f.y, (e0.1, e1.1)), mix(f.y, (e2.1, e3.1))));
         let across = mix(f.z, (e1.0 - e0.0, e3.0 - e2.0));
         let gradient = Vec3::new(along, across, far - near) / self.cell;
-        Some((mix(f.z, (near, far)), gradient))
+        (mix(f.z, (near, far)), gradient)
     }
+}
+
+/// Of each cell, by its first node, whether a corner is inside; those that begin at the last nodes are none.
+fn cells_inside(values: &[f32], nodes: UVec3) -> Vec<bool> {
+    let (row, sheet) = (nodes.x as usize, (nodes.x * nodes.y) as usize);
+    let corners = [0, 1, row, row + 1, sheet, sheet + 1, sheet + row, sheet + row + 1];
+    let is_inside = |k: usize| corners.iter().any(|c| values.get(k + c).is_some_and(|v| *v < 0.0));
+    (0..values.len()).map(is_inside).collect()
 }
 
 /// The edge of a cell for a box: as fine as both limits allow.

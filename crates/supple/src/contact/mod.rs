@@ -7,10 +7,9 @@
 //! particles out of what they entered, all bodies together ([`resolve`]). Then every modifier *settles*: it takes the
 //! pushes over and reads its velocities off.
 //!
-//! - *Bodies* (`bodies.rs`): bounds give pairs, of bodies and of blocks of their particles (`search.rs`); a particle
-//!   near another body is carried back to that
-//!   body's rest shape by the map of the nearest particle, where the [`DistanceField`] tells its depth and the way out.
-//!   Particle and surface part along it, each by its share of the mass.
+//! - *Bodies* (`bodies.rs`): bounds give pairs, of bodies and of patches of their surfaces (`patches.rs`, `search.rs`); a
+//!   particle near another body is carried back to that body's rest shape by the map of the nearest particle, where the
+//!   [`DistanceField`] tells its depth and the way out. Particle and surface part along it, each by its share of the mass.
 //! - *Ground* and *colliders* (`obstacle.rs`) do not give way.
 //! - *Friction* ([`Friction`]) takes away tangential motion up to the coefficient times the push; it may differ forward,
 //!   backward and sideways of the particle.
@@ -33,6 +32,7 @@ pub mod distance;
 pub mod flesh;
 mod friction;
 mod obstacle;
+mod patches;
 mod search;
 
 use std::sync::Arc;
@@ -44,7 +44,7 @@ use crate::Run;
 pub use self::distance::DistanceField;
 pub use self::friction::{Friction, Ground};
 pub use self::obstacle::Obstacle;
-pub use self::search::Rings;
+pub use self::patches::{Edge, Patches};
 
 /// Where a lender's own space is in the world: turned, then moved. Particles are f32 there, so that a body far away
 /// touches as finely as one at the origin.
@@ -76,17 +76,6 @@ impl Space {
     }
 }
 
-/// A point between two particles: on the curve that both maps blend to, as a skin does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Between {
-    /// The particles.
-    pub of: [u32; 2],
-    /// How far it is from the first to the second, in `(0, 1)`.
-    pub share: f32,
-    /// From the first to the second, at rest.
-    pub edge: Vec3,
-}
-
 /// The surface of a body.
 #[derive(Clone, Debug, Default)]
 pub struct Particles {
@@ -100,8 +89,6 @@ pub struct Particles {
     pub forward: Vec<Vec3>,
     /// How they hold on what they touch.
     pub friction: Friction,
-    /// Points between them that must not enter anything either.
-    pub between: Arc<[Between]>,
     /// The size of the whole body.
     pub size: f32,
 }
@@ -111,8 +98,8 @@ pub struct Particles {
 pub struct Interior {
     /// In the space that the maps start from; `None` for a body that others may pass through.
     pub field: Option<Arc<DistanceField>>,
-    /// How its particles hang together.
-    pub rings: Arc<Rings>,
+    /// How its particles hang together, and points between them that must not enter anything either.
+    pub patches: Arc<Patches>,
     /// Around each particle, from rest to where it is: `x ↦ x + M x + t`, the rows of `[M | t]`.
     pub maps: Vec<[f32; 12]>,
 }
@@ -173,9 +160,8 @@ impl Lent {
         particles.places.clear();
         particles.motions.clear();
         particles.forward.clear();
-        particles.between = Arc::default();
         interior.field = None;
-        interior.rings = Arc::default();
+        interior.patches = Arc::default();
         interior.maps.clear();
         pushes.clear();
         gains.clear();
@@ -212,16 +198,16 @@ impl Lent {
         self.particles.places[particle] + self.pushes[particle]
     }
 
-    /// Where a point between two particles is now: `x(s) = (1 − s)(A₁ s e + x₁) + s (A₂ (s − 1) e + x₂)`, with the maps
-    /// `A = 1 + M` around both and the edge `e` at rest.
+    /// Where a point of an edge is now: `x(s) = (1 − s)(A₁ s e + x₁) + s (A₂ (s − 1) e + x₂)`, with the maps
+    /// `A = 1 + M` around both ends and the edge `e` at rest: on the curve that both maps blend to, as a skin does.
     #[inline(always)]
-    fn place_between(&self, point: &Between) -> Vec3 {
-        let ([i, j], s) = ([point.of[0] as usize, point.of[1] as usize], point.share);
+    fn place_between(&self, edge: &Edge, s: f32) -> Vec3 {
+        let [i, j] = edge.of.map(|p| p as usize);
         let (a, b) = (self.place(i), self.place(j));
         let straight = a + s * (b - a);
         let maps = &self.interior.maps;
         let (Some(m), Some(n)) = (maps.get(i), maps.get(j)) else { return straight };
-        let e = point.edge;
+        let e = edge.along;
         let along = |k: usize| {
             (m[k] - n[k]) * e.x + (m[k + 1] - n[k + 1]) * e.y + (m[k + 2] - n[k + 2]) * e.z
         };
@@ -261,13 +247,9 @@ pub fn resolve(parties: &mut [Party<'_>], obstacles: &[Obstacle<'_>], run: &Run<
     });
     let pairs = bodies::pairs(parties, run);
     let passes = if pairs.is_empty() { 1 } else { PASSES };
-    for pass in 0..passes {
-        if pass > 0 {
-            run.for_each_piece(parties, PARTIES_A_TASK, |_, parties| {
-                parties.iter_mut().filter(|p| p.others).for_each(|p| p.lent.move_points());
-            });
-        }
-        bodies::part(parties, &pairs, run);
+    let mut memory = None;
+    for _ in 0..passes {
+        bodies::part(parties, &pairs, &mut memory, run);
         run.for_each_piece(parties, PARTIES_A_TASK, |_, parties| {
             for party in parties {
                 obstacle::stand(party.lent);

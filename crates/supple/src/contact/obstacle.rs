@@ -1,9 +1,13 @@
 //! What does not give way: the ground of a body, and colliders that stand still or are moved by keys.
 
-use glam::{Quat, Vec3};
+use glam::{Mat3, Quat, Vec3};
+use pulp::{Arch, Simd, WithSimd};
 
-use super::{Between, Lent, Touch, Whose};
+use super::patches::{Edge, Span, share};
+use super::search::{bulge, carried, spread};
+use super::{Lent, Touch, Whose};
 use crate::contact::collider::{Isometry, Solid};
+use crate::lanes::{Lanes, WIDTH};
 use crate::mesh::measure::Bounds;
 
 /// A collider during a tick.
@@ -55,17 +59,13 @@ pub(super) fn leave(lent: &mut Lent, obstacles: &[Obstacle<'_>]) {
     }
     let turn = lent.space.rotation.as_quat();
     let at = lent.space.translation.as_vec3();
-    let places = (0..lent.len()).map(|p| turn * lent.place(p) + at);
-    let around = places.fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) });
+    let places = (0..lent.len()).map(|p| lent.place(p));
+    let own = places.fold(Bounds::EMPTY, |b, x| Bounds { min: b.min.min(x), max: b.max.max(x) });
+    let around = Isometry { rotation: turn, translation: at }.bounds(&own);
     for obstacle in obstacles {
         let near = obstacle.now.frame().bounds(&around);
         for part in obstacle.parts.iter().filter(|part| !part.is_beyond(&near, Vec3::ZERO, 0.0)) {
-            let lender = Lender { turn, at, obstacle, part };
-            for p in 0..lent.len() {
-                lender.push(lent, &Between { of: [p as u32; 2], share: 0.0, edge: Vec3::ZERO });
-            }
-            let between = lent.particles.between.clone();
-            between.iter().for_each(|point| lender.push(lent, point));
+            Lender { turn, at, obstacle, part }.leave(lent);
         }
     }
 }
@@ -78,12 +78,22 @@ struct Lender<'a> {
     part: &'a Solid,
 }
 
+/// Points no farther than this share of a body's size from an obstacle are looked at in full: beyond rounding.
+const NEAR: f32 = 1e-5;
+
 impl Lender<'_> {
-    fn push(&self, lent: &mut Lent, point: &Between) {
-        let [i, j] = [point.of[0] as usize, point.of[1] as usize];
-        let weights = [1.0 - point.share, point.share];
+    fn leave(&self, lent: &mut Lent) {
+        for (edge, share) in Arch::new().dispatch(Look { lender: self, lent }) {
+            self.push(lent, &edge, share);
+        }
+    }
+
+    /// Pushes a point of an edge.
+    fn push(&self, lent: &mut Lent, edge: &Edge, share: f32) {
+        let [i, j] = edge.of.map(|p| p as usize);
+        let weights = [1.0 - share, share];
         let mix = |a: Vec3, b: Vec3| weights[0] * a + weights[1] * b;
-        let x = lent.place_between(point);
+        let x = lent.place_between(edge, share);
         let local = self.obstacle.now.to_local(self.turn * x + self.at);
         let probe = self.part.probe(local, Vec3::ZERO);
         // What is no number is left alone.
@@ -98,11 +108,11 @@ impl Lender<'_> {
         let went = |p: usize| lent.particles.motions[p] + lent.pushes[p];
         let motion = mix(went(i), went(j)) - home * own;
         let sliding = motion - motion.dot(normal) * normal;
-        let forward = lent.forward(if point.share > 0.5 { j } else { i }, normal);
-        let share = lent.particles.friction.share(depth, sliding, forward);
+        let forward = lent.forward(if share > 0.5 { j } else { i }, normal);
+        let held = lent.particles.friction.share(depth, sliding, forward);
         // Only what came in during this tick is stopped; the rest is moved out without being thrown.
         let came = (-motion.dot(normal)).clamp(0.0, depth);
-        let (push, gain) = (depth * normal - share * sliding, came * normal - share * sliding);
+        let (push, gain) = (depth * normal - held * sliding, came * normal - held * sliding);
         let masses = [lent.particles.inverse_masses[i], lent.particles.inverse_masses[j]];
         let total = weights[0] * weights[0] * masses[0] + weights[1] * weights[1] * masses[1];
         if total <= 0.0 {
@@ -121,4 +131,62 @@ impl Lender<'_> {
             });
         }
     }
+}
+
+/// Looks for points of a body that are in a part of an obstacle: on which edge, and how far from its first end to the second.
+struct Look<'a> {
+    lender: &'a Lender<'a>,
+    lent: &'a Lent,
+}
+
+impl WithSimd for Look<'_> {
+    type Output = Vec<(Edge, f32)>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { lender: Lender { turn, at, obstacle, part }, lent } = self;
+        let turn = Mat3::from_quat(obstacle.now.rotation.conjugate() * *turn);
+        let shift = obstacle.now.to_local(*at);
+        let near = NEAR * lent.particles.size;
+        let gaps = |x: &Lanes<WIDTH>| part.gaps(&carried(&turn, shift, x)).all;
+        let (mut found, mut of_particles) = (Vec::new(), Vec::with_capacity(lent.len() + WIDTH));
+        for start in (0..lent.len()).step_by(WIDTH) {
+            let mut block = Lanes::ZERO;
+            let count = WIDTH.min(lent.len() - start);
+            (0..count).for_each(|lane| block.set(lane, lent.place(start + lane)));
+            let gaps = gaps(&block);
+            for lane in (0..count).filter(|&lane| gaps[lane] < near) {
+                let of = [(start + lane) as u32; 2];
+                found.push((Edge { of, along: Vec3::ZERO, points: 0 }, 0.0));
+            }
+            of_particles.extend_from_slice(&gaps);
+        }
+        let mut points = Vec::new();
+        for span in &lent.interior.patches.spans {
+            if is_beyond(span, lent, &of_particles) {
+                continue;
+            }
+            points.resize(span.most as usize, Lanes::ZERO);
+            spread(lent, (span, &bulge(span, &lent.interior.maps)), &mut points);
+            for (k, block) in (1..).zip(&points) {
+                let gaps = gaps(block);
+                let lanes = (0..WIDTH).filter(|&lane| k <= span.points[lane] && gaps[lane] < near);
+                found.extend(lanes.map(|lane| (span.edge(lane), share(k, span.points[lane]))));
+            }
+        }
+        found
+    }
+}
+
+/// Whether no point of the edges of a span can be in what their ends are so far outside of: none is farther from an end than half
+/// the edge, and as much again where it is bent.
+#[inline(always)]
+fn is_beyond(span: &Span, lent: &Lent, gaps: &[f32]) -> bool {
+    (0..WIDTH).all(|lane| {
+        let [i, j] = [span.of[0][lane] as usize, span.of[1][lane] as usize];
+        let least = gaps[i].min(gaps[j]);
+        let square = (lent.place(j) - lent.place(i)).length_squared();
+        let square = square.max(span.along.get(lane).length_squared());
+        least > 0.0 && least * least > square
+    })
 }

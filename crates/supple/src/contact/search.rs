@@ -2,18 +2,23 @@
 //!
 //! # Method
 //!
-//! Particles, and the points between them, stand in blocks of sixteen. A box around a block of particles and those that
-//! share an edge with them holds the triangles there; a point inside the body is no farther from one of these boxes than
-//! the body is deep. Blocks of points that meet no box grown by that are never looked at. In what is left the nearest
-//! particle is found for all points of a block at once, and its map carries the point back to the shape at rest, where
-//! the distance field decides.
+//! Surfaces are divided into patches ([`Patches`]) about as wide as they are long. What is inside a body and nearest to a
+//! particle at rest is in a box; maps carry the boxes along, and those of a patch together are in one. Patches whose
+//! points meet no such box are never looked at; of the others, points that are in none are dropped at once. For sixteen
+//! of those left at a time the nearest particle of the boxes that they are in is found, and its map carries the point
+//! back to the shape at rest, where the distance field decides.
+//!
+//! What is inside, or nearly, is all that later rounds of a tick look at.
+
+use std::sync::Arc;
 
 use glam::{Mat3, Vec3};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::bodies::{Found, Pair};
-use super::{Between, DistanceField, Lent};
-use crate::lanes::{Lanes, WIDTH};
+use super::patches::{Cell, Patches, Span, share};
+use super::{DistanceField, Lent};
+use crate::lanes::{Lanes, WIDTH, columns, greatest, rows};
 use crate::lengths::Lengths as _;
 use crate::mesh::measure::Bounds;
 
@@ -24,242 +29,390 @@ const LEAST_GRADIENT: f32 = 0.1;
 /// Below this determinant a map has no inverse: the body is flat there.
 const FLAT: f32 = 1e-4;
 
-/// How much farther from surface and particles a point inside may be than the maps alone say: they are those of the tick, and
-/// particles were pushed since.
-const SLACK: f32 = 1.2;
+/// How far outside a point may be to be looked at again in the next round of a tick, as a share of how deep the body is.
+const NEARLY: f32 = 0.5;
 
-/// How the particles of a body hang together.
-#[derive(Clone, Debug, Default)]
-pub struct Rings {
-    /// For each block of particles, those of other blocks that share an edge with one of them.
-    beside: Vec<Box<[u32]>>,
-    /// How far from a particle a point of the surface may be, at rest.
-    widest: f32,
-}
-
-impl Rings {
-    /// Of the surface that particles and triangles between them are at rest.
-    #[must_use]
-    pub fn new(particles: &[Vec3], triangles: &[[u32; 3]]) -> Self {
-        let mut beside = vec![Vec::new(); particles.len().div_ceil(WIDTH)];
-        let block = |p: u32| p as usize / WIDTH;
-        for &[a, b, c] in triangles {
-            for [p, q] in [[a, b], [b, c], [c, a]] {
-                if block(p) != block(q) {
-                    beside[block(p)].push(q);
-                    beside[block(q)].push(p);
-                }
-            }
-        }
-        let finish = |mut ring: Vec<u32>| {
-            ring.sort_unstable();
-            ring.dedup();
-            ring.into()
-        };
-        let radius = |t: &[u32; 3]| circle(t.map(|v| particles[v as usize]));
-        let widest = triangles.iter().map(radius).fold(0.0, f32::max);
-        Self { beside: beside.into_iter().map(finish).collect(), widest }
-    }
-}
-
-/// The radius of the smallest circle around a triangle: no point of it is farther from the nearest corner.
-fn circle([a, b, c]: [Vec3; 3]) -> f32 {
-    let mut squares = [a - b, b - c, c - a].map(|e| e.length_squared());
-    squares.sort_by(f32::total_cmp);
-    let [p, q, r] = squares;
-    if p + q <= r {
-        return 0.5 * r.sqrt();
-    }
-    // The circle through its corners: R = |a||b||c| / 4A.
-    let double_area = (b - a).cross(c - a).norm();
-    0.5 * (p * q * r).sqrt() / double_area
-}
+/// A number in each lane.
+type Numbers = [f32; WIDTH];
 
 /// A body in the form in which it is searched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    /// The particles where the tick left them; the last one fills the last block.
-    particles: Vec<Lanes<WIDTH>>,
-    /// Boxes that, together, hold the inside of the body.
+    /// Boxes that, together, hold the inside of the body where the tick left it: one a patch.
     around: Vec<Bounds>,
-    /// From where the tick left the body back to rest, around each particle: `[N | s]` of `x⁰ = N x + s`.
-    backs: Vec<(Mat3, Vec3)>,
-    /// Particles and then points between them, as they are pushed so far.
-    points: Vec<Lanes<WIDTH>>,
-    /// Boxes around the points before any push.
+    /// Boxes around the points of each patch before any push.
     boxes: Vec<Bounds>,
-    /// How far from its nearest particle a point inside may be.
-    reach: f32,
+    /// From where the tick left the body back to rest, around each particle: rows of `[N | s]` of `x⁰ = N x + s`.
+    backs: Vec<[f32; 12]>,
+    /// How far the middle of each edge of a span is from the straight line, four times: `(M₁ − M₂) e`.
+    bulges: Vec<Lanes<WIDTH>>,
+    /// Points of the patches that are near others, before any push.
+    points: Vec<Lanes<WIDTH>>,
+    /// Whether others are near the points of a patch.
+    wanted: Vec<bool>,
 }
 
-/// A block of points near a block of particles, by their numbers.
+/// A point that is inside another body, or may soon be: what the next round of a tick looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Close {
+    /// The particles that it is between, and how far from the first to the second.
+    pub(super) of: [u32; 2],
+    pub(super) share: f32,
+    /// How far it is from the straight line between them.
+    bent: Vec3,
+    /// The bits of the patches whose boxes it is in.
+    patches: u32,
+}
+
+/// A patch of points near a patch of another body, by their numbers.
 pub(super) type Near = [u32; 2];
 
 impl Blocks {
     pub(super) fn clear(&mut self) {
-        let Self { particles, around, backs, points, boxes, reach } = self;
-        particles.clear();
+        let Self { around, boxes, backs, bulges, points, wanted } = self;
         around.clear();
-        backs.clear();
-        points.clear();
         boxes.clear();
-        *reach = 0.0;
+        backs.clear();
+        bulges.clear();
+        points.clear();
+        wanted.clear();
+    }
+
+    /// Takes note that others are near the points of a patch.
+    pub(super) fn want(&mut self, patch: u32) {
+        self.wanted[patch as usize] = true;
     }
 }
 
 impl Lent {
-    /// Lays particles and points out for the search.
+    /// Prepares patches for the search.
     pub(super) fn lay_out(&mut self) {
-        let mut blocks = std::mem::take(&mut self.blocks);
-        blocks.clear();
-        blocks.particles.extend(self.particles.places.chunks(WIDTH).map(Lanes::of));
-        let stretch = SLACK * self.interior.maps.iter().map(stretch).fold(1.0, f32::max);
-        let deep = self.interior.field.as_ref().map_or(0.0, |field| stretch * field.deepest());
-        blocks.reach = deep + stretch * self.interior.rings.widest;
-        let rings = self.interior.rings.beside.iter();
-        let boxes = blocks.particles.iter().zip(rings).map(|(block, ring)| {
-            let place = |p: &u32| self.particles.places[*p as usize];
-            let Bounds { min, max } = around(block);
-            let grow = |(min, max): (Vec3, Vec3), x: Vec3| (min.min(x), max.max(x));
-            let (min, max) = ring.iter().map(place).fold((min, max), grow);
-            Bounds { min, max }.grown(deep)
-        });
-        blocks.around.extend(boxes);
-        blocks.backs.extend(self.interior.maps.iter().map(back));
-        self.blocks = blocks;
-        self.move_points();
-        let Blocks { points, boxes, .. } = &mut self.blocks;
-        boxes.extend(points.iter().map(around));
+        if self.interior.patches.particles != self.len() {
+            self.interior.patches = Arc::new(Patches::plain(self.len()));
+        }
+        self.blocks.clear();
+        Arch::new().dispatch(LayOut(self));
     }
 
-    /// Moves the points to where pushes have brought them.
-    pub(super) fn move_points(&mut self) {
-        let mut points = std::mem::take(&mut self.blocks.points);
-        points.clear();
-        let mut block = [Vec3::ZERO; WIDTH];
-        for start in (0..self.len()).step_by(WIDTH) {
-            let count = WIDTH.min(self.len() - start);
-            (0..count).for_each(|k| block[k] = self.place(start + k));
-            points.push(Lanes::of(&block[..count]));
+    /// Works out where the points are that others are near to.
+    pub(super) fn place_points(&mut self) {
+        if self.blocks.wanted.contains(&true) {
+            Arch::new().dispatch(PlacePoints(self));
         }
-        for between in self.particles.between.chunks(WIDTH) {
-            let places = block.iter_mut().zip(between);
-            places.for_each(|(place, point)| *place = self.place_between(point));
-            points.push(Lanes::of(&block[..between.len()]));
-        }
-        self.blocks.points = points;
     }
+}
 
-    /// What a lane of a block of points is; `None` for one that only fills the last block.
+struct LayOut<'a>(&'a mut Lent);
+
+impl WithSimd for LayOut<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn point(&self, block: usize, lane: usize) -> Option<Between> {
-        let own = self.blocks.particles.len();
-        if block < own {
-            let p = block * WIDTH + lane;
-            let of = Between { of: [p as u32; 2], share: 0.0, edge: Vec3::ZERO };
-            (p < self.len()).then_some(of)
-        } else {
-            self.particles.between.get((block - own) * WIDTH + lane).copied()
+    fn with_simd<S: Simd>(self, _: S) {
+        let mut blocks = std::mem::take(&mut self.0.blocks);
+        let lent = &*self.0;
+        let maps = &lent.interior.maps;
+        let patches = &*lent.interior.patches;
+        let mut cells = Vec::new();
+        for (maps, rest) in maps.chunks(WIDTH).zip(patches.cells.chunks(WIDTH)) {
+            let map = columns(|lane| &maps[lane.min(maps.len() - 1)]);
+            let back = rows(&inverse(&map));
+            blocks.backs.extend_from_slice(&back[..maps.len()]);
+            cells.extend_from_slice(&moved(&map, rest)[..maps.len()]);
+        }
+        let places = &lent.particles.places;
+        let grow = |b: Bounds, &p: &u32| {
+            let x = places[p as usize];
+            Bounds { min: b.min.min(x), max: b.max.max(x) }
+        };
+        let join = |b: Bounds, &p: &u32| match cells.get(p as usize) {
+            Some(cell) => b.union(cell),
+            None => b,
+        };
+        blocks.bulges.extend(patches.spans.iter().map(|span| bulge(span, maps)));
+        for patch in &patches.patches {
+            blocks.around.push(patch.own.iter().fold(Bounds::EMPTY, join));
+            let bulges = &blocks.bulges[patch.spans[0]..patch.spans[1]];
+            let farthest = 0.25 * bulges.iter().map(farthest).fold(0.0, f32::max);
+            let own = patch.own.iter().fold(Bounds::EMPTY, grow);
+            blocks.boxes.push(patch.ends.iter().fold(own, grow).grown(farthest));
+        }
+        blocks.wanted.resize(patches.patches.len(), false);
+        blocks.points.resize(patches.blocks, Lanes::ZERO);
+        self.0.blocks = blocks;
+    }
+}
+
+/// Boxes around boxes at rest, each carried by a map.
+#[inline(always)]
+fn moved(map: &[Numbers; 12], rest: &[Cell]) -> [Bounds; WIDTH] {
+    let (mut center, mut half) = (Lanes::<WIDTH>::ZERO, Lanes::<WIDTH>::ZERO);
+    for (lane, cell) in rest.iter().enumerate() {
+        center.set(lane, cell[0]);
+        half.set(lane, cell[1]);
+    }
+    let (c, h) = (&center, &half);
+    let mut low = Lanes::<WIDTH>::ZERO;
+    let mut high = Lanes::<WIDTH>::ZERO;
+    for i in 0..WIDTH {
+        let row = |k: usize| [map[k][i], map[k + 1][i], map[k + 2][i], map[k + 3][i]];
+        let middle = |[a, b, d, t]: [f32; 4]| a * c.x[i] + b * c.y[i] + d * c.z[i] + t;
+        let around =
+            |[a, b, d, _]: [f32; 4]| a.abs() * h.x[i] + b.abs() * h.y[i] + d.abs() * h.z[i];
+        let [mut x, mut y, mut z] = [row(0), row(4), row(8)];
+        (x[0], y[1], z[2]) = (1.0 + x[0], 1.0 + y[1], 1.0 + z[2]);
+        (low.x[i], high.x[i]) = (middle(x) - around(x), middle(x) + around(x));
+        (low.y[i], high.y[i]) = (middle(y) - around(y), middle(y) + around(y));
+        (low.z[i], high.z[i]) = (middle(z) - around(z), middle(z) + around(z));
+    }
+    std::array::from_fn(|lane| Bounds { min: low.get(lane), max: high.get(lane) })
+}
+
+/// The ways back of maps; nowhere where they are flat.
+#[inline(always)]
+fn inverse(map: &[Numbers; 12]) -> [Numbers; 12] {
+    let mut back = [[0.0; WIDTH]; 12];
+    for i in 0..WIDTH {
+        let a = [1.0 + map[0][i], map[1][i], map[2][i]];
+        let b = [map[4][i], 1.0 + map[5][i], map[6][i]];
+        let c = [map[8][i], map[9][i], 1.0 + map[10][i]];
+        let t = [map[3][i], map[7][i], map[11][i]];
+        // Columns of the adjugate.
+        let u = [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+        let v = [c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2], c[0] * a[1] - c[1] * a[0]];
+        let w = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+        let volume = a[0] * u[0] + a[1] * u[1] + a[2] * u[2];
+        // Of what is flat all is infinite or no number, and thus beyond every grid.
+        let share = if volume < FLAT { f32::INFINITY } else { 1.0 / volume };
+        for k in 0..3 {
+            let row = [u[k] * share, v[k] * share, w[k] * share];
+            back[4 * k][i] = row[0];
+            back[4 * k + 1][i] = row[1];
+            back[4 * k + 2][i] = row[2];
+            back[4 * k + 3][i] = -(row[0] * t[0] + row[1] * t[1] + row[2] * t[2]);
+        }
+    }
+    back
+}
+
+/// `(M₁ − M₂) e` for the edges of a span.
+#[inline(always)]
+pub(super) fn bulge(span: &Span, maps: &[[f32; 12]]) -> Lanes<WIDTH> {
+    if maps.is_empty() {
+        return Lanes::ZERO;
+    }
+    let one = columns(|lane| &maps[span.of[0][lane] as usize]);
+    let other = columns(|lane| &maps[span.of[1][lane] as usize]);
+    let (mut out, e) = (Lanes::ZERO, &span.along);
+    for i in 0..WIDTH {
+        let along = |k: usize| {
+            (one[k][i] - other[k][i]) * e.x[i]
+                + (one[k + 1][i] - other[k + 1][i]) * e.y[i]
+                + (one[k + 2][i] - other[k + 2][i]) * e.z[i]
+        };
+        (out.x[i], out.y[i], out.z[i]) = (along(0), along(4), along(8));
+    }
+    out
+}
+
+/// The longest of some vectors.
+#[inline(always)]
+fn farthest(x: &Lanes<WIDTH>) -> f32 {
+    let mut squares = [0.0; WIDTH];
+    for i in 0..WIDTH {
+        squares[i] = x.x[i] * x.x[i] + x.y[i] * x.y[i] + x.z[i] * x.z[i];
+    }
+    greatest(&squares).sqrt()
+}
+
+struct PlacePoints<'a>(&'a mut Lent);
+
+impl WithSimd for PlacePoints<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let mut points = std::mem::take(&mut self.0.blocks.points);
+        let lent = &*self.0;
+        let patches = &*lent.interior.patches;
+        for (patch, _) in patches.patches.iter().zip(&lent.blocks.wanted).filter(|(_, w)| **w) {
+            let mut next = patch.first;
+            for own in patch.own.chunks(WIDTH) {
+                let mut block = NOWHERE;
+                own.iter()
+                    .enumerate()
+                    .for_each(|(lane, &p)| block.set(lane, lent.place(p as usize)));
+                points[next] = block;
+                next += 1;
+            }
+            for k in patch.spans[0]..patch.spans[1] {
+                let span = &patches.spans[k];
+                spread(lent, (span, &lent.blocks.bulges[k]), &mut points[next..]);
+                next += span.most as usize;
+            }
+        }
+        self.0.blocks.points = points;
+    }
+}
+
+/// What fills a block is in no box.
+const NOWHERE: Lanes<WIDTH> =
+    Lanes { x: [f32::NAN; WIDTH], y: [f32::NAN; WIDTH], z: [f32::NAN; WIDTH] };
+
+/// The points of a span, a block for the first of every edge, one for the second, and so on.
+#[inline(always)]
+pub(super) fn spread(
+    lent: &Lent,
+    (span, bulge): (&Span, &Lanes<WIDTH>),
+    points: &mut [Lanes<WIDTH>],
+) {
+    let (mut a, mut b) = (Lanes::<WIDTH>::ZERO, Lanes::<WIDTH>::ZERO);
+    for lane in 0..WIDTH {
+        a.set(lane, lent.place(span.of[0][lane] as usize));
+        b.set(lane, lent.place(span.of[1][lane] as usize));
+    }
+    for (k, point) in (1..=span.most).zip(points) {
+        for i in 0..WIDTH {
+            let share = if k <= span.points[i] { share(k, span.points[i]) } else { f32::NAN };
+            let bent = share * (1.0 - share);
+            point.x[i] = a.x[i] + share * (b.x[i] - a.x[i]) + bent * bulge.x[i];
+            point.y[i] = a.y[i] + share * (b.y[i] - a.y[i]) + bent * bulge.y[i];
+            point.z[i] = a.z[i] + share * (b.z[i] - a.z[i]) + bent * bulge.z[i];
         }
     }
 }
 
-#[inline(always)]
-fn around(block: &Lanes<WIDTH>) -> Bounds {
-    let [min, max] = block.bounds();
-    Bounds { min, max }
-}
-
-/// `1 + M` of a map.
-#[inline(always)]
-fn linear(map: &[f32; 12]) -> Mat3 {
-    Mat3::from_cols(
-        Vec3::new(1.0 + map[0], map[4], map[8]),
-        Vec3::new(map[1], 1.0 + map[5], map[9]),
-        Vec3::new(map[2], map[6], 1.0 + map[10]),
-    )
-}
-
-/// No length becomes more times as long by a map: from the rows of `AᵀA` (Gershgorin), one for every rotation.
-#[inline(always)]
-fn stretch(map: &[f32; 12]) -> f32 {
-    let Mat3 { x_axis: x, y_axis: y, z_axis: z } = linear(map);
-    let [xy, yz, zx] = [x.dot(y).abs(), y.dot(z).abs(), z.dot(x).abs()];
-    let rows = [x.dot(x) + xy + zx, y.dot(y) + xy + yz, z.dot(z) + yz + zx];
-    rows.into_iter().fold(0.0, f32::max).sqrt()
-}
-
-/// The way back of a map; nowhere if it is flat.
-#[inline(always)]
-fn back(map: &[f32; 12]) -> (Mat3, Vec3) {
-    let stretch = linear(map);
-    if stretch.determinant() < FLAT {
-        return (Mat3::ZERO, Vec3::INFINITY);
-    }
-    let back = stretch.inverse();
-    (back, -(back * Vec3::new(map[3], map[7], map[11])))
-}
-
-/// The blocks of a pair that may touch, blocks of points in their order.
+/// The patches of a pair that may touch, patches of points in their order.
 pub(super) fn near(pair: &Pair, points: &Lent, inside: &Lent) -> Vec<Near> {
     let own = [pair.turn.x_axis, pair.turn.y_axis, pair.turn.z_axis].map(Vec3::abs);
     let mut found = Vec::new();
-    for (i, block) in points.blocks.boxes.iter().enumerate() {
-        let (center, half) = (pair.turn * block.center() + pair.shift, 0.5 * block.size());
+    for (i, patch) in points.blocks.boxes.iter().enumerate() {
+        let (center, half) = (pair.turn * patch.center() + pair.shift, 0.5 * patch.size());
         let half = half.x * own[0] + half.y * own[1] + half.z * own[2];
-        let block = Bounds { min: center - half, max: center + half };
-        if !block.overlaps(&pair.around) {
+        let patch = Bounds { min: center - half, max: center + half };
+        if !patch.overlaps(&pair.around) {
             continue;
         }
-        let near = inside.blocks.around.iter().enumerate().filter(|(_, b)| b.overlaps(&block));
+        let near = inside.blocks.around.iter().enumerate().filter(|(_, b)| b.overlaps(&patch));
         found.extend(near.map(|(j, _)| [i as u32, j as u32]));
     }
     found
 }
 
-/// Adds the points of the first body of a pair that are in the second.
-pub(super) fn search(pair: &Pair, points: &Lent, inside: &Lent, found: &mut Vec<Found>) {
-    Arch::new().dispatch(Search { pair, points, inside, found });
+/// What is found of a pair.
+#[derive(Debug, Default)]
+pub(super) struct Finds {
+    /// Points of the first body that are in the second.
+    pub(super) found: Vec<Found>,
+    /// Those, and those that are nearly.
+    pub(super) close: Vec<Close>,
+}
+
+/// Finds the points of the first body of a pair that are in the second: among all, or among those that were close.
+pub(super) fn search(pair: &Pair, points: &Lent, inside: &Lent, close: Option<&[Close]>) -> Finds {
+    match inside.interior.field.as_deref() {
+        Some(field) => {
+            Arch::new().dispatch(Search { pair, points, inside: (inside, field), close })
+        }
+        None => Finds::default(),
+    }
 }
 
 struct Search<'a> {
     pair: &'a Pair,
     points: &'a Lent,
-    inside: &'a Lent,
-    found: &'a mut Vec<Found>,
+    inside: (&'a Lent, &'a DistanceField),
+    close: Option<&'a [Close]>,
 }
 
 impl WithSimd for Search<'_> {
-    type Output = ();
+    type Output = Finds;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { pair, points, inside, found } = self;
-        let Some(field) = inside.interior.field.as_deref() else { return };
-        let (farthest, last) = (inside.blocks.reach * inside.blocks.reach, inside.len() - 1);
-        for near in pair.near.chunk_by(|a, b| a[0] == b[0]) {
-            let block = near[0][0] as usize;
-            let x = carried(pair, &points.blocks.points[block]);
-            let (nearest, squares) = nearest(inside, near, &x);
-            for lane in 0..WIDTH {
-                if squares[lane] > farthest {
-                    continue;
-                }
-                let against = (nearest[lane] as usize).min(last);
-                let Some((depth, out)) = depth((inside, field), against, x.get(lane)) else {
-                    continue;
-                };
-                let Some(of) = points.point(block, lane) else { continue };
-                found.push(pair.found(points, inside, (of, against), (depth, out)));
-            }
+    fn with_simd<S: Simd>(self, _: S) -> Finds {
+        let mut finds = Finds::default();
+        match self.close {
+            Some(close) => self.again(close, &mut finds),
+            None => self.all(&mut finds),
         }
+        // Particles first, then edge by edge: planes are resolved one after the other, and slice by slice worms went through each
+        // other.
+        finds.found.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
+        finds
     }
 }
 
-/// Points in the space of the second body.
+impl Search<'_> {
+    /// Looks at all points of patches that are near.
+    #[inline(always)]
+    fn all(&self, finds: &mut Finds) {
+        let Self { pair, points, .. } = self;
+        let patches = &*points.interior.patches;
+        let mut batch = Batch::EMPTY;
+        for near in pair.near.chunk_by(|a, b| a[0] == b[0]) {
+            let patch = &patches.patches[near[0][0] as usize];
+            for block in patch.blocks(patches) {
+                let x = carried(&pair.turn, pair.shift, &points.blocks.points[block]);
+                let within = within(&self.inside.0.blocks, near, &x);
+                if within == [0; WIDTH] {
+                    continue;
+                }
+                for lane in (0..WIDTH).filter(|&lane| within[lane] != 0) {
+                    let of = [near[0][0], (block - patch.first) as u32, lane as u32];
+                    batch.add(of, within[lane], x.get(lane));
+                    if batch.count == WIDTH {
+                        self.finish(&mut batch, finds, |of| point(points, of));
+                    }
+                }
+            }
+        }
+        self.finish(&mut batch, finds, |of| point(points, of));
+    }
+
+    /// Looks at points that were close.
+    #[inline(always)]
+    fn again(&self, close: &[Close], finds: &mut Finds) {
+        let Self { pair, points, .. } = self;
+        for close in close.chunks(WIDTH) {
+            let mut batch = Batch::EMPTY;
+            for (k, point) in close.iter().enumerate() {
+                let [a, b] = point.of.map(|p| points.place(p as usize));
+                let x = a + point.share * (b - a) + point.bent;
+                batch.add([k as u32, 0, 0], point.patches, pair.turn * x + pair.shift);
+            }
+            self.finish(&mut batch, finds, |[k, ..]| close[k as usize]);
+        }
+    }
+
+    /// Finds those of a batch that are inside, and empties it.
+    #[inline(always)]
+    fn finish(&self, batch: &mut Batch, finds: &mut Finds, point: impl Fn([u32; 3]) -> Close) {
+        if batch.count == 0 {
+            return;
+        }
+        let (inside, field) = self.inside;
+        let near = self.pair.entered.iter().filter(|k| bit(**k) & batch.all != 0);
+        let nearest = nearest(inside, near, &batch.x);
+        let home = home(inside, &nearest, &batch.x);
+        let nearly = NEARLY * field.deepest();
+        for lane in 0..batch.count {
+            let Some(place) = field.near(home.get(lane), nearly) else { continue };
+            let close = Close { patches: batch.patches[lane], ..point(batch.of[lane]) };
+            if self.close.is_none() {
+                finds.close.push(close);
+            }
+            let against = nearest[lane] as usize;
+            let at = field.inside(place);
+            let Some(out) = at.and_then(|at| depth(inside, against, at)) else { continue };
+            finds.found.push(self.pair.found(self.points, inside, (&close, against), out));
+        }
+        *batch = Batch::EMPTY;
+    }
+}
+
+/// Points turned and moved into another space.
 #[inline(always)]
-fn carried(pair: &Pair, x: &Lanes<WIDTH>) -> Lanes<WIDTH> {
-    let (turn, shift) = (&pair.turn, pair.shift);
+pub(super) fn carried(turn: &Mat3, shift: Vec3, x: &Lanes<WIDTH>) -> Lanes<WIDTH> {
     let mut y = Lanes::ZERO;
     for i in 0..WIDTH {
         let along = |a: f32, b: f32, c: f32| a * x.x[i] + b * x.y[i] + c * x.z[i];
@@ -270,26 +423,103 @@ fn carried(pair: &Pair, x: &Lanes<WIDTH>) -> Lanes<WIDTH> {
     y
 }
 
-/// For each point the nearest particle of the blocks it is near to, and the square of its distance.
+/// The bit that stands for a patch: that of others, too, in bodies of more than 32.
 #[inline(always)]
-fn nearest(inside: &Lent, near: &[Near], x: &Lanes<WIDTH>) -> ([u32; WIDTH], [f32; WIDTH]) {
-    let mut best = ([0_u32; WIDTH], [f32::INFINITY; WIDTH]);
+fn bit(patch: u32) -> u32 {
+    1 << (patch % u32::BITS)
+}
+
+/// The bits of patches in whose boxes points are.
+#[inline(always)]
+fn within(inside: &Blocks, near: &[Near], x: &Lanes<WIDTH>) -> [u32; WIDTH] {
+    let mut within = [0; WIDTH];
     for &[_, k] in near {
-        let block = &inside.blocks.particles[k as usize];
-        for j in 0..WIDTH {
-            best = nearer(best, (k * WIDTH as u32 + j as u32, block.get(j)), x);
+        let Bounds { min, max } = inside.around[k as usize];
+        for i in 0..WIDTH {
+            let out = |x: f32, low: f32, high: f32| (low - x).max(x - high);
+            let (a, b) = (out(x.x[i], min.x, max.x), out(x.y[i], min.y, max.y));
+            let beyond = a.max(b).max(out(x.z[i], min.z, max.z));
+            within[i] |= if beyond <= 0.0 { bit(k) } else { 0 };
         }
     }
-    best
+    within
+}
+
+/// Points that may be inside, by their patch, its block and the lane there.
+struct Batch {
+    count: usize,
+    of: [[u32; 3]; WIDTH],
+    /// Where they are in the space of the second body.
+    x: Lanes<WIDTH>,
+    /// The bits of the patches that each is near to.
+    patches: [u32; WIDTH],
+    /// And those of all.
+    all: u32,
+}
+
+impl Batch {
+    const EMPTY: Self =
+        Self { count: 0, of: [[0; 3]; WIDTH], x: Lanes::ZERO, patches: [0; WIDTH], all: 0 };
+
+    #[inline(always)]
+    fn add(&mut self, of: [u32; 3], patches: u32, x: Vec3) {
+        self.of[self.count] = of;
+        self.x.set(self.count, x);
+        self.patches[self.count] = patches;
+        self.all |= patches;
+        self.count += 1;
+    }
+}
+
+/// A point of a body, by its patch, its block and the lane there.
+#[inline(always)]
+fn point(lent: &Lent, [patch, block, lane]: [u32; 3]) -> Close {
+    let patches = &*lent.interior.patches;
+    let (patch, lane) = (&patches.patches[patch as usize], lane as usize);
+    let own = patch.own.len().div_ceil(WIDTH);
+    let mut close = Close { of: [0; 2], share: 0.0, bent: Vec3::ZERO, patches: 0 };
+    if (block as usize) < own {
+        close.of = [patch.own[block as usize * WIDTH + lane]; 2];
+        return close;
+    }
+    let mut k = block - own as u32;
+    for number in patch.spans[0]..patch.spans[1] {
+        let span = &patches.spans[number];
+        if k < span.most {
+            close.of = [span.of[0][lane], span.of[1][lane]];
+            close.share = share(k + 1, span.points[lane]);
+            let bent = close.share * (1.0 - close.share);
+            close.bent = bent * lent.blocks.bulges[number].get(lane);
+            return close;
+        }
+        k -= span.most;
+    }
+    close
+}
+
+/// For each point the nearest particle of some patches.
+#[inline(always)]
+fn nearest<'a>(
+    inside: &Lent,
+    near: impl Iterator<Item = &'a u32>,
+    x: &Lanes<WIDTH>,
+) -> [u32; WIDTH] {
+    let mut best = ([0_u32; WIDTH], [f32::INFINITY; WIDTH]);
+    for &k in near {
+        for &p in &inside.interior.patches.patches[k as usize].own {
+            best = nearer(best, (p, inside.particles.places[p as usize]), x);
+        }
+    }
+    best.0
 }
 
 /// The nearer of what was found and another particle. (By value: kept in registers, not behind masked stores.)
 #[inline(always)]
 fn nearer(
-    (mut at, mut best): ([u32; WIDTH], [f32; WIDTH]),
+    (mut at, mut best): ([u32; WIDTH], Numbers),
     (number, p): (u32, Vec3),
     x: &Lanes<WIDTH>,
-) -> ([u32; WIDTH], [f32; WIDTH]) {
+) -> ([u32; WIDTH], Numbers) {
     for i in 0..WIDTH {
         let (dx, dy, dz) = (p.x - x.x[i], p.y - x.y[i], p.z - x.z[i]);
         let d = dx * dx + dy * dy + dz * dz;
@@ -299,17 +529,34 @@ fn nearer(
     (at, best)
 }
 
-/// How deep a point is in a body and the way out, by the map of a particle; `None` outside.
+/// Points carried back to the shape at rest, each by the map of a particle.
 #[inline(always)]
-fn depth((inside, field): (&Lent, &DistanceField), against: usize, x: Vec3) -> Option<(f32, Vec3)> {
-    let (back, home) = inside.blocks.backs.get(against)?;
-    let x = x - inside.pushes[against];
-    let (distance, gradient) = field.at(*back * x + *home)?;
-    let is_inside = distance < 0.0;
-    if !is_inside || gradient.length_squared() < LEAST_GRADIENT * LEAST_GRADIENT {
+fn home(inside: &Lent, nearest: &[u32; WIDTH], x: &Lanes<WIDTH>) -> Lanes<WIDTH> {
+    let back = columns(|lane| &inside.blocks.backs[nearest[lane] as usize]);
+    let mut push = Lanes::<WIDTH>::ZERO;
+    for lane in 0..WIDTH {
+        push.set(lane, inside.pushes[nearest[lane] as usize]);
+    }
+    let mut home = Lanes::ZERO;
+    for i in 0..WIDTH {
+        let (x, y, z) = (x.x[i] - push.x[i], x.y[i] - push.y[i], x.z[i] - push.z[i]);
+        home.x[i] = back[0][i] * x + back[1][i] * y + back[2][i] * z + back[3][i];
+        home.y[i] = back[4][i] * x + back[5][i] * y + back[6][i] * z + back[7][i];
+        home.z[i] = back[8][i] * x + back[9][i] * y + back[10][i] * z + back[11][i];
+    }
+    home
+}
+
+/// How deep a point is in a body and the way out, by the distance at rest, its gradient there, and the map of a particle; `None`
+/// where there is no way out.
+#[inline(always)]
+fn depth(inside: &Lent, against: usize, (distance, g): (f32, Vec3)) -> Option<(f32, Vec3)> {
+    if g.length_squared() < LEAST_GRADIENT * LEAST_GRADIENT {
         return None;
     }
-    let way = back.transpose() * gradient;
+    let n = &inside.blocks.backs[against];
+    let along = |k: usize| n[k] * g.x + n[k + 4] * g.y + n[k + 8] * g.z;
+    let way = Vec3::new(along(0), along(1), along(2));
     let steep = way.norm();
     Some((-distance / steep, way / steep))
 }
@@ -320,30 +567,43 @@ mod tests {
 
     use super::*;
     use crate::Run;
-    use crate::contact::{Party, bodies};
+    use crate::contact::{Edge, Party, bodies};
     use crate::zoo::tet_bodies;
 
-    /// A worm turned and stretched by one map, moved, with points between its particles.
-    fn worm(map: Mat3, shift: Vec3) -> Lent {
+    /// A worm at rest, with points between its particles.
+    struct Shape {
+        positions: Vec<Vec3>,
+        field: Arc<DistanceField>,
+        patches: Arc<Patches>,
+    }
+
+    fn shape() -> Shape {
         let surface = tet_bodies::build("worm", Some(73)).unwrap().surface();
-        let mut lent = Lent::default();
-        lent.particles.places = surface.positions.iter().map(|x| map * *x + shift).collect();
-        lent.particles.motions = vec![Vec3::ZERO; surface.positions.len()];
-        lent.particles.inverse_masses = vec![1.0; surface.positions.len()].into();
-        lent.particles.size = 1.0;
-        let edge = |a: u32, b: u32| surface.positions[b as usize] - surface.positions[a as usize];
-        let halves = surface.triangles.iter().map(|&[a, b, _]| Between {
+        let (positions, triangles) = (surface.positions, &surface.triangles);
+        let halves = triangles.iter().map(|&[a, b, _]| Edge {
             of: [a, b],
-            share: 0.5,
-            edge: edge(a, b),
+            along: positions[b as usize] - positions[a as usize],
+            points: 1,
         });
-        lent.particles.between = halves.collect();
-        let field = DistanceField::new(&surface.positions, &surface.triangles, &Run::default());
-        lent.interior.field = field.map(Arc::new);
-        lent.interior.rings = Arc::new(Rings::new(&surface.positions, &surface.triangles));
+        let halves: Vec<Edge> = halves.collect();
+        let field = DistanceField::new(&positions, triangles, &Run::default()).unwrap();
+        let patches = Patches::new(&positions, triangles, &halves, &field, &Run::default());
+        Shape { positions, field: Arc::new(field), patches: Arc::new(patches) }
+    }
+
+    /// A worm turned and stretched by one map, and moved.
+    fn worm(shape: &Shape, map: Mat3, shift: Vec3) -> Lent {
+        let count = shape.positions.len();
+        let mut lent = Lent::default();
+        lent.particles.places = shape.positions.iter().map(|x| map * *x + shift).collect();
+        lent.particles.motions = vec![Vec3::ZERO; count];
+        lent.particles.inverse_masses = vec![1.0; count].into();
+        lent.particles.size = 1.0;
+        lent.interior.patches = Arc::clone(&shape.patches);
+        lent.interior.field = Some(Arc::clone(&shape.field));
         let m = (map - Mat3::IDENTITY).transpose().to_cols_array();
         let map = [m[0], m[1], m[2], shift.x, m[3], m[4], m[5], shift.y, m[6], m[7], m[8], shift.z];
-        lent.interior.maps = vec![map; surface.positions.len()];
+        lent.interior.maps = vec![map; count];
         lent.begin();
         lent
     }
@@ -352,18 +612,27 @@ mod tests {
     fn plainly(points: &Lent, inside: &Lent) -> usize {
         let field = inside.interior.field.as_deref().unwrap();
         let particles = (0..points.len()).map(|p| points.place(p));
-        let between = points.particles.between.iter().map(|b| points.place_between(b));
+        let spans = points.interior.patches.spans.iter();
+        let edges = spans.flat_map(|span| (0..WIDTH).map(|lane| span.edge(lane)));
+        let halves =
+            edges.filter(|edge| edge.points > 0).map(|edge| points.place_between(&edge, 0.5));
         let is_inside = |x: &Vec3| {
             let square = |p: &usize| inside.particles.places[*p].distance_squared(*x);
             let nearest = (0..inside.len()).min_by(|a, b| square(a).total_cmp(&square(b)));
-            depth((inside, field), nearest.unwrap(), *x).is_some()
+            let map = &inside.interior.maps[nearest.unwrap()];
+            let rows = [0, 4, 8].map(|k| Vec3::new(map[k], map[k + 1], map[k + 2]));
+            let linear = Mat3::IDENTITY + Mat3::from_cols(rows[0], rows[1], rows[2]).transpose();
+            let home = linear.inverse() * (*x - Vec3::new(map[3], map[7], map[11]));
+            field
+                .at(home)
+                .is_some_and(|at| at.0 < 0.0 && depth(inside, nearest.unwrap(), at).is_some())
         };
-        particles.chain(between).filter(is_inside).count()
+        particles.chain(halves).filter(is_inside).count()
     }
 
     #[test]
     fn blocks_find_what_a_plain_search_finds() {
-        let mut total = 0;
+        let (shape, mut total) = (shape(), 0);
         for k in 0..200 {
             let share = |by: f32| (0.5 + k as f32 * by).fract();
             let turn = Mat3::from_rotation_y(6.0 * share(0.618_034));
@@ -372,16 +641,16 @@ mod tests {
             let [a, b] = [share(0.569_84), share(0.426_15)].map(|s| 5.0_f32.powf(2.0 * s - 1.0));
             let stretched = turn * Mat3::from_diagonal(Vec3::new(a, b, b));
             let shift = 0.2 * Vec3::new(share(0.3) - 0.5, share(0.7) - 0.5, share(0.11) - 0.5);
-            let mut lents = [worm(Mat3::IDENTITY, Vec3::ZERO), worm(stretched, shift)];
+            let still = worm(&shape, Mat3::IDENTITY, Vec3::ZERO);
+            let mut lents = [still, worm(&shape, stretched, shift)];
             let mut parties =
                 lents.each_mut().map(|lent| Party { lent, others: true, obstacles: false });
             let pairs = bodies::pairs(&mut parties, &Run::default());
             let mut found = [0; 2];
             for pair in &pairs {
                 let [points, inside] = [pair.point, pair.inside];
-                let mut all = Vec::new();
-                search(pair, parties[points].lent, parties[inside].lent, &mut all);
-                found[points] += all.len();
+                let finds = search(pair, parties[points].lent, parties[inside].lent, None);
+                found[points] += finds.found.len();
             }
             let expected = [plainly(&lents[0], &lents[1]), plainly(&lents[1], &lents[0])];
             assert_eq!(found, expected, "{k}: stretched by {a}, {b}");

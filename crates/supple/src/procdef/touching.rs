@@ -8,7 +8,7 @@ use super::matching::Row;
 use super::motion::{TICK_SECS, Work};
 use super::{Body, State};
 use crate::Run;
-use crate::contact::{Between, DistanceField, Lent, Rings, Space};
+use crate::contact::{DistanceField, Edge, Lent, Patches, Space};
 use crate::lengths::Lengths as _;
 
 /// How far apart points of an edge are, as a share of how deep the body is. Two rounds that cross touch in one point: with
@@ -28,8 +28,7 @@ const MOST_BETWEEN: f32 = 16.0;
 #[derive(Clone, Debug)]
 pub(super) struct Flesh {
     field: Arc<DistanceField>,
-    rings: Arc<Rings>,
-    between: Arc<[Between]>,
+    patches: Arc<Patches>,
 }
 
 impl Body {
@@ -38,22 +37,19 @@ impl Body {
         let rest: Vec<Vec3> = self.regions.rest.iter().map(|x| x.as_vec3()).collect();
         let field = Arc::new(DistanceField::new(&rest, &self.surface, run)?);
         let particle = |r: u32| self.outside.binary_search(&r).map_or(0, |k| k as u32);
-        let mut between = Vec::new();
         let rod = self.size as f32 * field.deepest() * field.deepest();
         let is_shell = self.volume as f32 > SHELL * rod;
         let gap = if is_shell { SHELL_GAP } else { GAP } * field.deepest();
-        for [a, b] in edges(&self.surface) {
-            let length = rest[a as usize].distance_to(rest[b as usize]);
-            let parts = (length / gap).ceil().min(MOST_BETWEEN + 1.0) as u32;
-            let of = [a, b].map(particle);
-            let share = |k: u32| k as f32 / parts as f32;
-            let edge = rest[b as usize] - rest[a as usize];
-            between.extend((1..parts).map(|k| Between { of, share: share(k), edge }));
-        }
+        let edge = |[a, b]: [u32; 2]| {
+            let along = rest[b as usize] - rest[a as usize];
+            let parts = (along.norm() / gap).ceil().clamp(1.0, MOST_BETWEEN + 1.0) as u32;
+            Edge { of: [a, b].map(particle), along, points: parts - 1 }
+        };
+        let edges: Vec<Edge> = edges(&self.surface).into_iter().map(edge).collect();
         let triangles: Vec<[u32; 3]> = self.surface.iter().map(|t| t.map(particle)).collect();
         let outside: Vec<Vec3> = self.outside.iter().map(|&r| rest[r as usize]).collect();
-        let rings = Arc::new(Rings::new(&outside, &triangles));
-        Some(Flesh { field, rings, between: between.into() })
+        let patches = Arc::new(Patches::new(&outside, &triangles, &edges, &field, run));
+        Some(Flesh { field, patches })
     }
 
     /// Lends the surface, as the step that `work` was just used for left it. Friction and ground are set already.
@@ -80,8 +76,7 @@ impl Body {
 
     /// Lends what others meet, too.
     pub(super) fn lend_flesh(&self, flesh: &Flesh, state: &State, work: &Work, lent: &mut Lent) {
-        lent.particles.between.clone_from(&flesh.between);
-        lent.interior.rings = Arc::clone(&flesh.rings);
+        lent.interior.patches = Arc::clone(&flesh.patches);
         lent.interior.field = Some(Arc::clone(&flesh.field));
         let map = |&r: &u32| -> [f32; 12] {
             let row = work.passing.map(&self.regions, r as usize).0;
