@@ -230,6 +230,18 @@ fn reports_add_up() {
     assert_eq!(first.and(Report { steps: 4, frozen: 2 }), Report { steps: 7, frozen: 3 });
 }
 
+/// An error is a share of the points' size.
+#[test]
+fn tolerances_are_shares_of_the_size() {
+    let points = vec![Vec3::ZERO, Vec3::new(3.0, 0.0, 4.0)];
+    let phase = Phase { fields: vec![push(Vec3::ZERO, Vec3::X, 0.1, 0.4)], duration: 1.0 };
+    let params = Params { method: Method::Adaptive { tolerance_rel_bbox: 1e-3 } };
+    let bounds = Bounds::of(&points).unwrap();
+    let pace = pace(&points, &phase, &params, Direction::Forward, &bounds, &Run::default());
+    let Pace::Adaptive { tolerance, .. } = pace.unwrap() else { panic!("adaptive") };
+    assert!((tolerance - 5e-3).abs() < 1e-8, "{tolerance}");
+}
+
 /// As many steps as keep each below the bound of injectivity, for any length of the phase, and no shorter ones; where the
 /// bound is only sampled, a safety more.
 #[test]
