@@ -219,7 +219,8 @@ fn cells(
     let mut whole = Bounds::EMPTY;
     for (x, found) in nodes.iter().zip(nearest) {
         let Some((corner, point)) = found else { continue };
-        [*x, point].map(|x| grow(&mut boxes[corner], x));
+        grow(&mut boxes[corner], *x);
+        grow(&mut boxes[corner], point);
     }
     particles.iter().for_each(|&x| grow(&mut whole, x));
     // Nodes stand for what is no farther from them than to the next; nothing inside is beyond the whole.
