@@ -10,6 +10,11 @@
 //!
 //! What is inside, or nearly, is all that later rounds of a tick look at.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "plain loops over several lanes at once are what becomes one instruction each"
+)]
+
 use std::sync::Arc;
 
 use glam::{Mat3, Vec3};
@@ -337,7 +342,7 @@ impl WithSimd for Search<'_> {
         }
         // Particles first, then edge by edge: planes are resolved one after the other, and slice by slice worms went through each
         // other.
-        finds.found.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
+        finds.found.sort_unstable_by_key(|found| found.order());
         finds
     }
 }
@@ -354,15 +359,10 @@ impl Search<'_> {
             for block in patch.blocks(patches) {
                 let x = carried(&pair.turn, pair.shift, &points.blocks.points[block]);
                 let within = within(&self.inside.0.blocks, near, &x);
-                if within == [0; WIDTH] {
-                    continue;
-                }
                 for lane in (0..WIDTH).filter(|&lane| within[lane] != 0) {
                     let of = [near[0][0], (block - patch.first) as u32, lane as u32];
                     batch.add(of, within[lane], x.get(lane));
-                    if batch.count == WIDTH {
-                        self.finish(&mut batch, finds, |of| point(points, of));
-                    }
+                    self.finish_full(&mut batch, finds);
                 }
             }
         }
@@ -381,6 +381,14 @@ impl Search<'_> {
                 batch.add([k as u32, 0, 0], point.patches, pair.turn * x + pair.shift);
             }
             self.finish(&mut batch, finds, |[k, ..]| close[k as usize]);
+        }
+    }
+
+    /// Finishes a batch of points of patches that has no room left.
+    #[inline(always)]
+    fn finish_full(&self, batch: &mut Batch, finds: &mut Finds) {
+        if batch.count == WIDTH {
+            self.finish(batch, finds, |of| point(self.points, of));
         }
     }
 

@@ -66,6 +66,7 @@ impl Source {
         let Some(first) = files.first() else {
             return Err(RecordingError::Missing { pattern: "no file was named".to_owned() });
         };
+        inputs::open(first).map_err(|source| ReadError::Io { path: first.clone(), source })?;
         match (ending(first).as_str(), files.len()) {
             ("pvd" | "series", 1) if options.time_axis.is_some() => {
                 let what =

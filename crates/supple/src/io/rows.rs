@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::number::Number;
-use super::{Malformed, Place, ReadError, inputs};
+use super::{Malformed, Place, ReadError};
 use crate::dataset::Part;
 
 /// Threads that read and decompress: more wait for the disk.
@@ -87,7 +87,7 @@ impl Rows {
         out: &mut [[f32; 4]],
     ) -> Result<(), ReadError> {
         let io = |source| ReadError::Io { path: self.path.clone(), source };
-        let mut file = inputs::open(&self.path).map_err(io)?;
+        let mut file = File::open(&self.path).map_err(io)?;
         let count = [0, 1].map(|a| part[a].len().div_ceil(every));
         let tuple = self.components * self.number.size();
         let [nx, ny, _] = self.dims;
@@ -198,7 +198,7 @@ pub(crate) fn beginning(path: &Path, wanted: &[u8]) -> Result<Option<Vec<u8>>, R
     /// Headers are a few thousand bytes.
     const MOST: usize = 1 << 22;
     let io = |source| ReadError::Io { path: path.to_owned(), source };
-    let mut file = inputs::open(path).map_err(io)?;
+    let mut file = File::open(path).map_err(io)?;
     let mut head = Vec::new();
     let mut chunk = 1 << 14;
     while head.len() < MOST {

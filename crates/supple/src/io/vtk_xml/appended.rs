@@ -7,8 +7,8 @@ use super::piece::{dims_of, extent_of};
 use super::values::{Coding, number_of};
 use super::xml::Document;
 use crate::dataset::{Grid, Select};
+use crate::io::ReadError;
 use crate::io::rows::{self, Blocks, Rows};
-use crate::io::{ReadError, inputs};
 
 /// The vectors of this name at the points of a grid in one piece, if they are appended as raw bytes; `None` if they
 /// are coded in another way, which is read as a whole.
@@ -90,7 +90,7 @@ impl Coding {
         let Some(lz4) = self.is_lz4() else { return Ok(None) };
         let number = |at: u64, count: usize| -> std::io::Result<Vec<usize>> {
             use std::io::{Read as _, Seek as _, SeekFrom};
-            let mut file = inputs::open(&rows.path)?;
+            let mut file = std::fs::File::open(&rows.path)?;
             file.seek(SeekFrom::Start(at))?;
             let mut table = vec![0; count * size];
             file.read_exact(&mut table)?;
