@@ -453,7 +453,7 @@ fn a_take_does_not_pop() {
     }
     let size = crate::mesh::measure::Bounds::of(&body.mesh.positions).unwrap().diagonal();
     // At 24 frames a second and from tick to tick.
-    for (apart, bound) in [(5, 0.02), (1, 0.01)] {
+    for (apart, bound) in [(5, 0.02), (1, 0.012)] {
         for at in (apart..by.len() - apart).step_by(apart) {
             let three = [&by[at - apart], &by[at], &by[at + apart]];
             let change = |v: usize| (three[0][v] - 2.0 * three[1][v] + three[2][v]).length();
