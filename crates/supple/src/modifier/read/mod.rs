@@ -461,8 +461,15 @@ impl<'a> Reader<'a> {
                 wanted.push(word);
             }
         }
-        let what = format!("'{}' is {article} {kind}", at.key);
-        self.problem(value.span(), &what, &format!("write {}", wanted.join(" or ")))
+        let wanted = wanted.join(" or ");
+        let (what, fix) = match at.lists {
+            0 => (format!("'{}' is {article} {kind}", at.key), format!("write {wanted}")),
+            _ => (
+                format!("an entry of '{}' is {article} {kind}", at.key),
+                format!("write {wanted} for each entry"),
+            ),
+        };
+        self.problem(value.span(), &what, &fix)
     }
 
     fn no_choice(&self, key: &str, span: ops::Range<usize>, text: &str, known: &[&str]) -> Problem {

@@ -322,6 +322,11 @@ fn units_and_types_are_checked() {
     refused("length = true", (1, 10), &["'length' is a boolean", "a time in seconds"]);
     refused("length = [1]", (1, 10), &["'length' is an array", "a time in seconds"]);
     refused("center = 3", (1, 10), &["'center' is an integer", "a list in [ ]"]);
+    refused(
+        "center = [true, 0, 0]",
+        (1, 11),
+        &["an entry of 'center' is a boolean", "for each entry"],
+    );
     refused("center = [1, 2]", (1, 10), &["'center' has 2 entries", "three are needed"]);
     refused("by = [[1, 2]]", (1, 7), &["a point in 'by' has 2 entries", "[x, y, z]"]);
     refused("turned = 1", (1, 10), &["'turned' is an integer", "true or false"]);
