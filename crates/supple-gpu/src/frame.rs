@@ -59,6 +59,7 @@ pub(crate) struct Frame {
     flags: Vec4,
     taps: UVec4,
     counts: UVec4,
+    light: UVec4,
 }
 
 /// The layout of `Light` in `frame.wgsl`.
@@ -145,6 +146,14 @@ impl Window {
         self.width == 0 || self.height == 0
     }
 
+    /// The texels of `step` pixels an edge that hold it.
+    pub(crate) fn coarser(&self, step: u32) -> Self {
+        let (left, top) = (self.left / step, self.top / step);
+        let width = (self.left + self.width).div_ceil(step) - left;
+        let height = (self.top + self.height).div_ceil(step) - top;
+        Self { left, top, width, height }
+    }
+
     /// Keeps a pass from drawing outside.
     pub(crate) fn limit(&self, pass: &mut wgpu::RenderPass<'_>) {
         pass.set_scissor_rect(self.left, self.top, self.width, self.height);
@@ -226,7 +235,8 @@ impl Frame {
                 (1.0 + OBSCURANCE_REL_RADIUS) * extent.radius,
             ),
             taps: UVec4::new(obscurance, search, filter, samples),
-            counts: UVec4::new(3, 16, 2, 0),
+            counts: UVec4::new(3, 4 / quality.light_step, 2, 0),
+            light: UVec4::new(quality.light_step, 0, 0, 0),
         }
     }
 }

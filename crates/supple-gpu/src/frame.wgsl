@@ -40,8 +40,10 @@ struct Frame {
     // Taps of obscurance, of the search for blockers and of the filter of shadows; samples a pixel. Not
     // constants: loops of a known length are unrolled by drivers, which takes them seconds.
     taps: vec4u,
-    // Lights, pixels over which the light that arrives is averaged, sides of a sheet, and 0.
+    // Lights, texels along an edge of the square over which the light that arrives is averaged, sides of a sheet, and 0.
     counts: vec4u,
+    // Pixels along an edge of a texel of the light that arrives.
+    light: vec4u,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

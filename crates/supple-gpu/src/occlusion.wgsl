@@ -6,10 +6,11 @@
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 @group(1) @binding(4) var transmittance_map: texture_2d<f32>;
 
-// One of 16 turns in a 4 × 4 pattern that is averaged exactly when the light is used.
+// One of 16 turns in a 4 × 4 pattern, or of four in a 2 × 2 one, that is averaged exactly when the light is used.
 fn pattern(p: vec2i) -> Spiral {
-    let x = u32(p.x) & 3u;
-    let y = u32(p.y) & 3u;
+    let within_square = frame.counts.y - 1u;
+    let x = u32(p.x) & within_square;
+    let y = u32(p.y) & within_square;
     let swapped = x ^ y;
     let turn = ((swapped & 1u) << 3u) | ((y & 1u) << 2u) | (swapped & 2u) | ((y & 2u) >> 1u);
     // Four directions a quarter, near enough to even and cheaper than sine and cosine.
@@ -92,16 +93,16 @@ fn occlude(@builtin(position) at: vec4f) -> @location(0) vec2u {
     if frame.counts.w != 0u {
         discard;
     }
-    let pixel = vec2i(at.xy);
+    let texel = vec2i(at.xy);
+    let pixel = texel * i32(frame.light.x);
     let depth = textureLoad(depth_map, pixel, 0).r;
-    return vec2u(bitcast<u32>(distance_of(depth)), pack4x8unorm(arriving(pixel, depth)));
+    return vec2u(bitcast<u32>(distance_of(depth)), pack4x8unorm(arriving(pixel, depth, pattern(texel))));
 }
 
-fn arriving(pixel: vec2i, depth: f32) -> vec4f {
+fn arriving(pixel: vec2i, depth: f32, spiral: Spiral) -> vec4f {
     if depth >= NOTHING {
         return vec4f(1.0);
     }
-    let spiral = pattern(pixel);
     let n = from_whole(textureLoad(surface_map, pixel, 0).rg);
     let in_view = view_position(vec2f(pixel) + 0.5 + FIRST_SAMPLE, distance_of(depth));
     let position = (frame.world_from_view * vec4f(in_view, 1.0)).xyz;

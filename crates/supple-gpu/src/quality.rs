@@ -12,18 +12,36 @@ pub struct Quality {
     /// Taps of ambient obscurance (none: there is no obscurance), of the search for what blocks the key light, and of
     /// the filter of shadows.
     pub taps: [u32; 3],
+    /// Pixels along an edge of what arriving light is looked at for once: 1, or 2. Twice as coarse a look also takes turns
+    /// of four directions in place of 16.
+    pub light_step: u32,
 }
 
 impl Quality {
     /// For what moves on a software adapter.
-    pub const DRAFT: Self =
-        Self { samples: 1, softens_edges: true, shadow_texels: 1024, taps: [0, 4, 6] };
+    pub const DRAFT: Self = Self {
+        samples: 1,
+        softens_edges: true,
+        shadow_texels: 1024,
+        taps: [0, 4, 6],
+        light_step: 2,
+    };
     /// For what moves on a GPU.
-    pub const LIVE: Self =
-        Self { samples: 4, softens_edges: false, shadow_texels: 2048, taps: [8, 10, 14] };
+    pub const LIVE: Self = Self {
+        samples: 4,
+        softens_edges: false,
+        shadow_texels: 2048,
+        taps: [8, 10, 14],
+        light_step: 1,
+    };
     /// For files, and for what stands still.
-    pub const STILL: Self =
-        Self { samples: 4, softens_edges: false, shadow_texels: 2048, taps: [12, 14, 20] };
+    pub const STILL: Self = Self {
+        samples: 4,
+        softens_edges: false,
+        shadow_texels: 2048,
+        taps: [12, 14, 20],
+        light_step: 1,
+    };
 }
 
 impl Default for Quality {

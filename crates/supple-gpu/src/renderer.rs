@@ -129,7 +129,7 @@ impl Targets {
         Self {
             size,
             surface: SurfaceTargets::new(gpu, size),
-            light: gpu.target(size, LIGHT, 1),
+            light: gpu.target(size.map(|s| s.div_ceil(gpu.quality.light_step)), LIGHT, 1),
             transparent: None,
             rough: gpu.quality.softens_edges.then(|| gpu.target(size, PICTURE, 1)),
             picture: gpu.target(size, PICTURE, 1),
@@ -376,7 +376,7 @@ impl Renderer {
             veil: &self.shadow.veil,
             passed: &self.shadow.passed,
             veiled,
-            window: *window,
+            window: window.coarser(gpu.quality.light_step),
         };
         self.occlusion.record(gpu, encoder, &frame, &seen, &targets.light);
         frame

@@ -7,11 +7,13 @@
 @group(1) @binding(2) var occlusion_map: texture_2d<u32>;
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 
-// The light that arrives at a surface with normal `n` at distance `d`: the mean over the 4 × 4 pattern
-// of the occlusion pass, of the pixels that show the same plane. If none does, the pixel nearest in
-// depth speaks for it.
+// The light that arrives at a surface with normal `n` at distance `d`: the mean over the pattern of the occlusion pass,
+// of the texels that show the same plane. If none does, the texel nearest in depth speaks for it.
 fn occlusion_at(pixel: vec2i, d: f32, n: vec3f) -> vec4f {
-    let limit = vec2i(frame.size.xy) - 1;
+    let step = i32(frame.light.x);
+    let edge = frame.counts.y;
+    let limit = (vec2i(frame.size.xy) - 1) / step;
+    let first = (pixel + step / 2) / step - i32(edge / 2u);
     let position = view_position(vec2f(pixel) + 0.5, d);
     let normal = (frame.view_from_world * vec4f(n, 0.0)).xyz;
     let reach = 0.04 * frame.occlusion.x + 2.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
@@ -21,17 +23,17 @@ fn occlusion_at(pixel: vec2i, d: f32, n: vec3f) -> vec4f {
     var darkest = vec4f(1.0);
     var nearest = vec4f(1.0);
     var nearest_gap = 1e38;
-    for (var i = 0; i < i32(frame.counts.y); i++) {
+    for (var i = 0u; i < edge * edge; i++) {
         // The pixel itself first, then here and there; mostly there is nothing to average.
-        if i == 4 && all(darkest == vec4f(1.0)) {
+        if i == 4u && all(darkest == vec4f(1.0)) {
             return darkest;
         }
-        let k = (10 + 3 * i) & 15;
-        let q = clamp(pixel + vec2i(k & 3, k >> 2u) - 2, vec2i(0), limit);
+        let k = (10u + 3u * i) & (edge * edge - 1u);
+        let q = clamp(first + vec2i(vec2u(k % edge, k / edge)), vec2i(0), limit);
         let stored = textureLoad(occlusion_map, q, 0).rg;
         let o = vec4f(unpack4x8unorm(stored.y).rgb, f32(stored.y >> 25u) / 127.0);
         let alike = ((stored.y >> 24u) & 1u) == level;
-        let off = view_position(vec2f(q) + 0.5, bitcast<f32>(stored.x)) - position;
+        let off = view_position(vec2f(q * step) + 0.5, bitcast<f32>(stored.x)) - position;
         let weight = select(0.0, clamp(2.0 - 2.0 * abs(dot(off, normal)) / reach, 0.0, 1.0), alike);
         sum += weight * o;
         weights += weight;
