@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use glam::Vec3;
+use supple::mesh::{TriMesh, Values};
 use supple::player::{Frame, Player};
 use supple::scene::{Folder, Scene, Source};
 use supple::sculpt::{self, Move, Op, modifier::Sculpt};
@@ -156,7 +157,8 @@ fn still_edits_at_the_head_of_rest_are_part_of_the_shape() {
     let mut moving = play(&edit("\"full\""), &asset);
     assert!(folded.cast()[0].modifier::<Sculpt>(0).is_none(), "nothing is left to do");
     assert!(moving.cast()[0].modifier::<Sculpt>(0).is_some(), "a track may change it");
-    assert_eq!(folded.cast()[0].rest_volume, before.cast()[0].rest_volume);
+    // What the edit costs is told, folded or not.
+    assert_eq!(folded.cast()[0].rest_volume, moving.cast()[0].rest_volume);
     for i in [0, 7, 20] {
         let [a, b, c] = [&mut folded, &mut before, &mut moving].map(|p| frame(p, i));
         assert_eq!(a.bodies[0].positions, b.bodies[0].positions, "frame {i}");
@@ -201,4 +203,167 @@ fn anchors_follow_edits_and_the_places_after_them() {
     let expected = Vec3::new(-1.4, 3.0, 0.0);
     assert!(springs[0].anchor.distance(expected) < 1e-5, "{:?}", springs[0]);
     assert!(springs[0].mass.distance(expected) < 1e-5, "at rest: {:?}", springs[0]);
+}
+
+/// Only one of a body's modifiers moves its joints, and only one its surface after them.
+#[test]
+fn two_that_move_the_same_are_refused() {
+    let refused = |pose: &[&str]| {
+        let list = pose.iter().map(|kind| format!("[[asset.pose]]\nkind = \"{kind}\"\n"));
+        let text = format!("supple = 2\n[[asset]]\nzoo = \"arm\"\n{}", list.collect::<String>());
+        let mut load = |_: &Source| Ok(model("arm", 500));
+        let folder = Folder::new(Path::new("."));
+        Player::new(&scene(&text), &folder, &mut load, &Run::default()).err().map(|e| e.to_string())
+    };
+    assert_eq!(refused(&["rigid", "skinning"]), None);
+    for (pose, who) in [
+        (["rigid", "ragdoll"], "modifier 2 (ragdoll): it moves the joints, and modifier 1 (rigid)"),
+        (["skinning", "skinning"], "modifier 1 (skinning) does so, too: keep one of them"),
+    ] {
+        let told = refused(&pose).unwrap_or_default();
+        assert!(told.contains(who), "{pose:?}: {told}");
+    }
+}
+
+/// A motion beside what moves the joints in its place is told: it would be missed.
+#[test]
+fn a_motion_that_moves_nothing_is_told() {
+    let clip = "motion = { kind = \"keyframes\", clip = 0 }\n";
+    let path = "motion = { kind = \"path\", keys = [{ time = 0, position = [0, 0, 0] }, { time = 1, position = [0, 1, 0] }] }\n";
+    let told = |motion: &str, pose: &str| {
+        let text = format!("supple = 2\n[[asset]]\nzoo = \"arm\"\n{motion}{pose}");
+        frame(&mut play(&text, &model("arm", 500)), 0).report.warnings
+    };
+    let ragdoll = "[[asset.pose]]\nkind = \"ragdoll\"\n";
+    assert_eq!(told("", ragdoll), [""; 0]);
+    assert_eq!(told(clip, ""), [""; 0]);
+    for (motion, what) in [(clip, "its clip moves no joints"), (path, "its path moves no joints")] {
+        let warnings = told(motion, ragdoll);
+        assert!(warnings.iter().any(|w| w.contains(what)), "{warnings:?}");
+    }
+}
+
+/// A ball with a number for each vertex: its height, from 0 to 1.
+fn painted(triangles: usize) -> Asset {
+    let mut asset = model("ball", triangles);
+    let heights =
+        asset.meshes[0].positions.iter().map(|p| 0.5 + 0.5 * p.z.clamp(-1.0, 1.0)).collect();
+    asset.meshes[0].attributes.set("height", Values::Scalar(heights));
+    asset
+}
+
+const MASKED: &str = "[[asset.rest]]\nkind = \"sculpt\"\nmask = \"height\"\n\
+    [[asset.rest.op]]\nkind = \"move\"\ncenter = [0, 0, 1]\nby = [[0, 0, 0.3]]\n";
+
+fn painted_player(layer: &Asset) -> Result<Player, String> {
+    let text = format!(
+        "supple = 2\n[[asset]]\nfile = \"ball.ply\"\n[asset.paint]\nheight = \"paint.ply\"\n{MASKED}"
+    );
+    let mut load = |source: &Source| match source {
+        Source::File { file } if file == "paint.ply" => Ok(layer.clone()),
+        _ => Ok(model("ball", 1280)),
+    };
+    Player::new(&scene(&text), &Folder::new(Path::new(".")), &mut load, &Run::default())
+        .map_err(|e| e.to_string())
+}
+
+/// Paint of the document acts as that of the asset's file does, to the bit, and decides what is stored.
+#[test]
+fn a_painted_layer_is_paint_of_the_file() {
+    let own = format!("supple = 2\n[[asset]]\nfile = \"ball.ply\"\n{MASKED}");
+    let own = frame(&mut play(&own, &painted(1280)), 0);
+    let mut beside = painted_player(&painted(1280)).expect("it fits");
+    assert_eq!(frame(&mut beside, 0).bodies[0].positions, own.bodies[0].positions);
+    assert_ne!(own.bodies[0].positions, model("ball", 1280).meshes[0].positions);
+    let mut other = painted(1280);
+    let Some(Values::Scalar(heights)) = other.meshes[0].attributes.get_mut("height") else {
+        panic!("it is painted");
+    };
+    heights[7] *= 0.875;
+    let other = painted_player(&other).expect("it fits");
+    assert_ne!(other.fingerprint(), beside.fingerprint(), "other paint gives other frames");
+}
+
+/// Paint made on another mesh of the same shape is read where that is nearest, and this is told.
+#[test]
+fn a_painted_layer_of_another_mesh_is_taken_from_the_nearest_place() {
+    let here = frame(&mut painted_player(&painted(1280)).expect("it fits"), 0);
+    let there = frame(&mut painted_player(&painted(4000)).expect("it fits"), 0);
+    let told = &there.report.warnings[0];
+    assert!(told.contains("painted layer 'height'") && told.contains("nearest"), "{told}");
+    let pairs = here.bodies[0].positions.iter().zip(&there.bodies[0].positions);
+    let off = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    assert!(off > 0.0 && off < 2e-3, "{off}");
+}
+
+#[test]
+fn a_painted_layer_that_cannot_be_had_says_why() {
+    let refused = |layer: &Asset| painted_player(layer).expect_err("it does not fit");
+    let told = refused(&model("ball", 1280));
+    assert!(told.contains("paint.ply: there are no values 'height' in it"), "{told}");
+    let mut bad = painted(1280);
+    bad.meshes[0].attributes.set("height", Values::Scalar(vec![f32::NAN; 642]));
+    assert!(refused(&bad).contains("value of vertex 0 is not finite"));
+    let points = painted(80).meshes[0].clone();
+    let points = TriMesh { triangles: Vec::new(), groups: Vec::new(), ..points };
+    let told = refused(&Asset::from_mesh(points));
+    assert!(told.contains("paint.ply") && told.contains("points"), "{told}");
+}
+
+/// Of what does not go round a space the volume depends on where it is measured from: it is not told.
+#[test]
+fn a_sheet_has_no_volume_and_a_body_with_a_hole_has() {
+    const EDIT: &str = "[[asset.rest]]\nkind = \"sculpt\"\n[[asset.rest.op]]\nkind = \"move\"\n\
+        center = [0.5, 0, 0.9]\nby = [[0, 0.2, 0.3]]\n";
+    let told = |zoo: &str, asset: &Asset| {
+        let text = format!(
+            "supple = 2\n[[asset]]\nzoo = \"{zoo}\"\nplacement = {{ translate = [9, 8, 7] }}\n{EDIT}"
+        );
+        frame(&mut play(&text, asset), 0).report.volume_errors[0]
+    };
+    let mut ball = model("ball", 1280);
+    assert_eq!(told("plane", &model("plane", 400)), None);
+    let half: Vec<_> = ball.meshes[0].triangles.clone();
+    let up = |t: &[u32; 3]| t.iter().all(|&v| ball.meshes[0].positions[v as usize].z > 0.0);
+    let bowl = TriMesh::new(
+        ball.meshes[0].positions.clone(),
+        half.iter().copied().filter(|t| up(t)).collect(),
+    );
+    assert_eq!(told("ball", &Asset::from_mesh(bowl)), None);
+    ball.meshes[0].triangles.truncate(1260);
+    ball.meshes[0].groups.clear();
+    assert!(told("ball", &ball).is_some_and(|error| error.abs() < 0.02));
+}
+
+/// Edits that are folded into the shape are made before the first frame; the volume is still that of the asset.
+#[test]
+fn what_folded_edits_do_to_the_volume_is_told() {
+    let text = |placement: &str| {
+        format!(
+            "supple = 2\n[[asset]]\nzoo = \"ball\"\nplacement = {{ {placement} }}\n[[asset.rest]]\nkind = \"sculpt\"\n\
+             [[asset.rest.op]]\nkind = \"move\"\ncenter = [0, 0, 1]\nby = [[0, 0, 0.3]]\n"
+        )
+    };
+    let ball = model("ball", 1280);
+    let [one, other] = ["scale = 1", "scale = [-2, 1, 1]"].map(|placement| {
+        frame(&mut play(&text(placement), &ball), 0).report.volume_errors[0].expect("it is closed")
+    });
+    // The triangles of a coarse ball cannot follow: 0.34 %.
+    assert!((0.001..0.01).contains(&one), "{one}");
+    assert!((one - other).abs() < 1e-5, "{one} {other}");
+}
+
+#[test]
+fn masks_are_painted_with_shares() {
+    let mut asset = painted(1280);
+    let Some(Values::Scalar(heights)) = asset.meshes[0].attributes.get_mut("height") else {
+        panic!("it is painted");
+    };
+    heights[7] = 1.5;
+    let text = format!("supple = 2\n[[asset]]\nfile = \"ball.ply\"\n{MASKED}");
+    let mut load = |_: &Source| Ok(asset.clone());
+    let folder = Folder::new(Path::new("."));
+    let told =
+        Player::new(&scene(&text), &folder, &mut load, &Run::default()).expect_err("no share");
+    assert!(told.to_string().contains("a painted value of 'height' is 1.5"), "{told}");
 }

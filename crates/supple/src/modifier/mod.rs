@@ -476,7 +476,7 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     fn weigh(&self, _: &Self::Params, _secs: f64, _tracks: &Tracks, _weights: &mut [f32]) {}
 
     /// *Move*: where it takes the joints, from bind to world. Asked only if its nature says that it
-    /// [`drives`](Nature::drives) them, and of the last such modifier of a body, as the next.
+    /// [`drives`](Nature::drives) them, as the next; a body has at most one such modifier.
     fn joints(&self, _: &Self::Params, _: &Self::State) -> Vec<Mat4> {
         Vec::new()
     }
@@ -529,7 +529,7 @@ pub trait Modifier: Sized + Send + Sync + 'static {
     }
 
     /// *Deform*: moves bound vertices as the skeleton does, in the place of plain skinning. Asked only if its nature says
-    /// that it [`skins`](Nature::skins), and of the last such modifier of a body.
+    /// that it [`skins`](Nature::skins), and a body has at most one such modifier.
     ///
     /// # Errors
     ///

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use glam::{DAffine3, DMat4, Mat4, Vec3};
+use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 
 use super::carried::Carried;
 use super::error::{FrameError, PlayerError};
 use super::open::{Beat, Folded, Instant, Lents, Loan, Open, Opening, Rest};
-use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND};
+use super::{BodyState, Guides, Load, Slot, TICKS_PER_SECOND, paint};
 use crate::Run;
 use crate::io::inputs;
 use crate::io::uri::FetchError;
@@ -39,7 +39,7 @@ pub struct Cast {
     pub body: Arc<Body>,
     /// The body at rest, placed: exactly one mesh, with its materials and images.
     pub rest: Arc<Asset>,
-    /// Volume at rest; `None` for a shape that encloses nothing.
+    /// Volume of the asset, placed, before all edits; `None` for a shape that encloses nothing.
     pub rest_volume: Option<f64>,
     pub(super) drive: Arc<Drive>,
     placement: DAffine3,
@@ -106,13 +106,17 @@ impl Cast {
             Body::from_asset(&loaded).map_err(|source| PlayerError::Body { asset, source })?;
         let actor = actor.clone();
         let placement = actor.placement.affine();
-        let folded = opening.fold(&actor, (&mut loaded, &mut body), load)?;
-        let at_rest = || {
+        let told = paint::apply(&actor, (&mut loaded, &mut body), load, run)?;
+        let at_rest = |body: &Body| {
             let mut mesh = body.rest_mesh(run);
             place(&mut mesh, placement, run);
             mesh
         };
-        if let Some(mut finer) = opening.finer((&actor, &folded), at_rest, load)? {
+        // What edits do to the volume is told although they are folded into the shape.
+        let given = (!actor.rest.is_empty()).then(|| enclosed(&at_rest(&body), run));
+        let mut folded = opening.fold(&actor, (&mut loaded, &mut body), load)?;
+        folded.warnings.splice(0..0, told);
+        if let Some(mut finer) = opening.finer((&actor, &folded), || at_rest(&body), load)? {
             place(&mut finer, placement.inverse(), run);
             let finer = Asset::from_mesh(finer);
             loaded = Asset { materials: loaded.materials, images: loaded.images, ..finer };
@@ -120,11 +124,13 @@ impl Cast {
             body = Body::from_asset(&loaded).map_err(wrong)?;
         }
         let drive = Drive::new(&actor, &loaded, &body, opening)?;
-        if placement.matrix3.determinant() < 0.0 {
+        let mirrored = placement.matrix3.determinant() < 0.0;
+        if mirrored {
             body.turn_round();
         }
         let rest = rest_asset(&body, loaded, placement, &actor.name, run);
-        let rest_volume = enclosed(&rest, run);
+        let given = given.map(|volume| volume.map(|v| if mirrored { -v } else { v }));
+        let rest_volume = given.unwrap_or_else(|| enclosed(&rest.meshes[0], run));
         let shading = Shading::new(body.mesh.positions.len(), &body.mesh.triangles);
         let joints = &placed(body.matrices(body.rest_pose()), placement)[..];
         let first = joints.first().copied().unwrap_or_default();
@@ -189,6 +195,7 @@ impl Cast {
         let old = &self.actor;
         let is_same_body = old.source == actor.source
             && old.tets == actor.tets
+            && old.paint == actor.paint
             && old.placement == actor.placement
             && old.motion == actor.motion
             && old.rest == actor.rest
@@ -273,7 +280,21 @@ impl Cast {
 
     /// The modifier that moves the joints in the place of the motion.
     fn driver(&self) -> Option<usize> {
-        self.modifiers.iter().rposition(|m| m.erased.nature().drives.is_some())
+        self.modifiers.iter().position(|m| m.erased.nature().drives.is_some())
+    }
+
+    /// That a modifier moves the joints and the motion beside it does not.
+    fn idle_motion(&self) -> Option<String> {
+        let Open { erased, number, .. } = &self.modifiers[self.driver()?];
+        let motion = match &*self.drive {
+            Drive::Still => return None,
+            Drive::Clip { .. } => "clip",
+            Drive::Path { .. } => "path",
+        };
+        let (name, kind) = (&self.actor.name, erased.kind());
+        Some(format!(
+            "asset '{name}': its {motion} moves no joints, since modifier {number} ({kind}) does, from the rest pose on"
+        ))
     }
 
     /// Whether a modifier moves the joints.
@@ -320,7 +341,7 @@ impl Cast {
         let mut deformed = Deformed {
             number,
             shape: Shape { topology: self.topology.clone(), ..Shape::default() },
-            warnings: self.folded.warnings.clone(),
+            warnings: self.folded.warnings.iter().cloned().chain(self.idle_motion()).collect(),
             figures: Vec::new(),
             details: Details::default(),
             guides: Guides::default(),
@@ -381,7 +402,7 @@ impl Cast {
         pose
     }
 
-    /// Bound vertices moved by the skeleton, as the last modifier says that takes this upon itself.
+    /// Bound vertices moved by the skeleton, as the modifier says that takes this upon itself.
     fn skin(
         &self,
         bound: Cow<'_, [Vec3]>,
@@ -390,7 +411,7 @@ impl Cast {
         deformed: &mut Deformed,
     ) -> Result<Vec<Vec3>, FrameError> {
         let (body, skinning, run) = (&self.body, self.skinning(), beat.run);
-        let Some(i) = self.modifiers.iter().rposition(|m| m.erased.nature().skins) else {
+        let Some(i) = self.modifiers.iter().position(|m| m.erased.nature().skins) else {
             return Ok(body.skin_bound(&bound, joints, skinning, run));
         };
         let at = |secs: f64| {
@@ -437,7 +458,7 @@ impl Cast {
     }
 
     fn skinning(&self) -> Skinning {
-        let driven = self.modifiers.iter().rev().find_map(|m| m.erased.nature().drives);
+        let driven = self.modifiers.iter().find_map(|m| m.erased.nature().drives);
         driven.unwrap_or(match &*self.drive {
             Drive::Clip { keyframes, .. } => keyframes.skinning,
             Drive::Still | Drive::Path { .. } => Skinning::Linear,
@@ -648,9 +669,21 @@ fn place(mesh: &mut TriMesh, placement: DAffine3, run: &Run<'_>) {
     }
 }
 
-fn enclosed(rest: &Asset, run: &Run<'_>) -> Option<f64> {
-    let mesh = &rest.meshes[0];
-    let size = crate::mesh::measure::Bounds::of(&mesh.positions)?.diagonal();
+/// What a surface encloses. Seen from another point, that of an open one changes by a third of the way times the area its
+/// hole would need, so where the hole is as large as that of a sheet or a bowl the figure is none.
+fn enclosed(mesh: &TriMesh, run: &Run<'_>) -> Option<f64> {
+    let size = f64::from(crate::mesh::measure::Bounds::of(&mesh.positions)?.diagonal());
     let volume = volume(&mesh.positions, &mesh.triangles, run);
-    (volume.abs() > NO_VOLUME * f64::from(size).powi(3)).then_some(volume)
+    let hole = vector_area(mesh).length();
+    (volume.abs() > (hole * size / 3.0).max(NO_VOLUME * size.powi(3))).then_some(volume)
+}
+
+/// The sum of the triangles' areas along their normals: nothing for a closed surface.
+fn vector_area(mesh: &TriMesh) -> DVec3 {
+    let corner = |v: u32| mesh.positions[v as usize].as_dvec3();
+    let area = |&[a, b, c]: &[u32; 3]| {
+        let a = corner(a);
+        0.5 * (corner(b) - a).cross(corner(c) - a)
+    };
+    mesh.triangles.iter().map(area).sum()
 }

@@ -78,6 +78,16 @@ pub enum PlayerError {
         /// The joints there are.
         known: String,
     },
+    /// A painted layer cannot be had.
+    #[error("asset '{asset}', painted layer '{layer}': {what}")]
+    Paint {
+        /// Which asset.
+        asset: String,
+        /// Which of its layers.
+        layer: String,
+        /// Why, with the name of its file.
+        what: String,
+    },
     /// A modifier does not fit its asset.
     #[error("asset '{asset}', modifier {number} ({kind}): {what}")]
     Modifier {

@@ -57,6 +57,7 @@ mod fingerprint;
 mod guide;
 mod joined;
 mod open;
+mod paint;
 mod resample;
 pub mod source;
 pub mod state;

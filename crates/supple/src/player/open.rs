@@ -149,6 +149,7 @@ impl Opening<'_> {
             };
             prepared.push(Open { number: i + 1, ..one });
         }
+        check_sole(actor, &prepared)?;
         if prepared.iter().any(|m| m.erased.nature().carries) {
             let markers = prepared.iter_mut().flat_map(|m| &mut m.markers);
             for Placed { marker, near } in markers.filter(|m| m.near.is_empty()) {
@@ -730,6 +731,21 @@ impl<'a> Beat<'a> {
 
 /// Why a modifier before the skeleton is left out.
 const EARLY: &str = "the vertices of a body cannot change before its skeleton moves it";
+
+/// Refuses what takes the same upon itself as another before it: only one of them could have its way.
+fn check_sole(actor: &Actor, prepared: &[Open]) -> Result<(), PlayerError> {
+    let drives = |m: &&Open| m.erased.nature().drives.is_some();
+    let skins = |m: &&Open| m.erased.nature().skins;
+    let doing = |does: &dyn Fn(&&Open) -> bool, what: &str| {
+        let mut those = prepared.iter().filter(does);
+        let (Some(one), Some(other)) = (those.next(), those.next()) else { return Ok(()) };
+        let (kind, number) = (one.erased.kind(), one.number);
+        let what = format!("{what}, and modifier {number} ({kind}) does so, too: keep one of them");
+        Err(wrong(actor, other.number - 1, what))
+    };
+    doing(&drives, "it moves the joints")?;
+    doing(&skins, "it moves the body as its skeleton does")
+}
 
 /// That a modifier, counted from 0, does not fit its asset.
 fn wrong(actor: &Actor, i: usize, what: String) -> PlayerError {

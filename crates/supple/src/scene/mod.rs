@@ -14,6 +14,9 @@
 //! [[asset]]
 //! file = "fox.glb"                # or: zoo = "boxer", triangles = 10000
 //!
+//! [asset.paint]                   # painted vertex values in files beside the scene, in the place of its own
+//! softness = "fox-softness.ply"
+//!
 //! [asset.placement]
 //! translate = [0, 0, 0]           # m
 //! rotate = [0, "90 deg", 0]       # about x, then y, then z
@@ -96,6 +99,7 @@ pub mod motion;
 mod starter;
 mod upgrade;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -241,6 +245,10 @@ pub struct Actor {
     /// The solid beside its surface, for modifiers that need one. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tets: Option<Tets>,
+    /// Painted vertex values by name, each in a file beside the scene, in the place of the values of that name in the
+    /// asset's own file. Default: none.
+    #[serde(default, skip_serializing_if = "Paint::is_empty")]
+    pub paint: Paint,
     /// Where it stands, with all its motion.
     #[serde(default)]
     pub placement: Placement,
@@ -268,6 +276,14 @@ pub struct Actor {
     #[schemars(with = "Vec<serde_json::Value>")]
     pub world: Vec<Entry>,
 }
+
+/// Painted layers of an asset, by the name of their values.
+pub type Paint = BTreeMap<String, PaintFile>;
+
+/// A file whose vertices have the values of a painted layer: any mesh or cloud that keeps named values, PLY for one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct PaintFile(#[schemars(extend("format" = "file"))] pub String);
 
 impl Source {
     /// A name for what comes from here.
@@ -406,6 +422,7 @@ impl Scene {
             name: name.to_owned(),
             source,
             tets: None,
+            paint: Paint::new(),
             placement: Placement::default(),
             copies: Vec::new(),
             motion: Motion::default(),

@@ -191,6 +191,13 @@ impl Modifier for Sculpt {
                 format!("there are no painted values '{name}' ({})", attributes.known_scalars())
             })?,
         };
+        if let (Some(name), Some(value)) =
+            (&params.mask, mask.iter().find(|m| !(0.0..=1.0).contains(*m)))
+        {
+            return Err(format!(
+                "a painted value of '{name}' is {value}: a mask is painted with 0 to 1"
+            ));
+        }
         let (rest, triangles) = (&from.rest.positions, from.rest.topology.triangles());
         super::check(&ops, rest.len(), triangles.len()).map_err(|e| e.to_string())?;
         let of_points = |op: &Op| {
