@@ -38,7 +38,8 @@ struct Frame {
     // perspective; distance from the center beyond which nothing is obscured.
     flags: vec4f,
     // Taps of obscurance, of the search for blockers and of the filter of shadows; samples a pixel. Not
-    // constants: loops of a known length are unrolled by drivers, which takes them seconds.
+    // constants: loops of a known length are unrolled by drivers, which takes them seconds. Loops that run at least once
+    // end where they are left, not where they begin: in software all lanes take a last, empty turn otherwise.
     taps: vec4u,
     // Lights, texels along an edge of the square over which the light that arrives is averaged, sides of a sheet, and 0.
     counts: vec4u,

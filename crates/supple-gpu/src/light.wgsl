@@ -40,9 +40,14 @@ fn surround(m: Material, n: vec3f, v: vec3f) -> vec3f {
 fn lit(m: Material, n: vec3f, v: vec3f, key: vec3f, ambient: f32) -> vec3f {
     let sides = vec3f(mix(ambient, 1.0, 0.4));
     var light = surround(m, n, v) * ambient;
-    for (var i = 0u; i < frame.counts.x; i++) {
+    var i = 0u;
+    loop {
         let source = frame.lights[i];
         light += reflect_light(m, n, v, source.towards.xyz, source.color.rgb) * select(sides, key, i == KEY);
+        i++;
+        if i >= frame.counts.x {
+            break;
+        }
     }
     return light;
 }

@@ -57,7 +57,8 @@ fn key_visibility(r: Receiver, spiral: Spiral, taps: vec2u) -> f32 {
     var at = 0.5 * share;
     var blockers = 0.0;
     var depth = 0.0;
-    for (var i = 0u; i < taps.x + taps.y; i++) {
+    var i = 0u;
+    loop {
         if i == taps.x {
             // Nothing is in the way, or everything is: the filter is never wider than the search.
             if blockers == 0.0 || blockers == f32(taps.x) {
@@ -79,6 +80,10 @@ fn key_visibility(r: Receiver, spiral: Spiral, taps: vec2u) -> f32 {
             depth += z;
         }
         at += share;
+        i++;
+        if i >= taps.x + taps.y {
+            break;
+        }
     }
     return 1.0 - blockers / f32(taps.y);
 }

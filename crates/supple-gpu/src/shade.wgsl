@@ -7,13 +7,21 @@
 @group(1) @binding(2) var occlusion_map: texture_2d<u32>;
 @group(1) @binding(3) var veil_map: texture_2d<f32>;
 
+// The texels of a square of `edge` texels, two or four, in an order that begins in its middle and goes here and there.
+fn texel_at(first: vec2i, i: u32, edge: u32, limit: vec2i) -> vec2i {
+    let k = (10u + 3u * i) & (edge * edge - 1u);
+    // Shifts, since whole numbers are divided one by one in software.
+    return clamp(first + vec2i(vec2u(k & (edge - 1u), k >> (edge >> 1u))), vec2i(0), limit);
+}
+
 // The light that arrives at a surface with normal `n` at distance `d`: the mean over the pattern of the occlusion pass,
 // of the texels that show the same plane. If none does, the texel nearest in depth speaks for it.
 fn occlusion_at(pixel: vec2i, d: f32, n: vec3f) -> vec4f {
     let step = i32(frame.light.x);
+    let coarser = vec2u(frame.light.x >> 1u);
     let edge = frame.counts.y;
-    let limit = (vec2i(frame.size.xy) - 1) / step;
-    let first = (pixel + step / 2) / step - i32(edge / 2u);
+    let limit = (vec2i(frame.size.xy) - 1) >> coarser;
+    let first = ((pixel + (step >> 1u)) >> coarser) - i32(edge >> 1u);
     let position = view_position(vec2f(pixel) + 0.5, d);
     let normal = (frame.view_from_world * vec4f(n, 0.0)).xyz;
     let reach = 0.04 * frame.occlusion.x + 2.0 * frame.size.w * (frame.unproject.y + frame.unproject.w * d);
@@ -23,13 +31,9 @@ fn occlusion_at(pixel: vec2i, d: f32, n: vec3f) -> vec4f {
     var darkest = vec4f(1.0);
     var nearest = vec4f(1.0);
     var nearest_gap = 1e38;
-    for (var i = 0u; i < edge * edge; i++) {
-        // The pixel itself first, then here and there; mostly there is nothing to average.
-        if i == 4u && all(darkest == vec4f(1.0)) {
-            return darkest;
-        }
-        let k = (10u + 3u * i) & (edge * edge - 1u);
-        let q = clamp(first + vec2i(vec2u(k % edge, k / edge)), vec2i(0), limit);
+    var i = 0u;
+    loop {
+        let q = texel_at(first, i, edge, limit);
         let stored = textureLoad(occlusion_map, q, 0).rg;
         let o = vec4f(unpack4x8unorm(stored.y).rgb, f32(stored.y >> 25u) / 127.0);
         let alike = ((stored.y >> 24u) & 1u) == level;
@@ -41,6 +45,11 @@ fn occlusion_at(pixel: vec2i, d: f32, n: vec3f) -> vec4f {
         let gap = abs(off.z) + select(frame.occlusion.x, 0.0, alike);
         nearest = select(nearest, o, gap < nearest_gap);
         nearest_gap = min(gap, nearest_gap);
+        i++;
+        // The pixel itself first, then here and there; mostly there is nothing to average.
+        if i == edge * edge || (i == edge && all(darkest == vec4f(1.0))) {
+            break;
+        }
     }
     return select(nearest, sum / max(weights, 1e-4), weights > 0.05);
 }
@@ -91,9 +100,11 @@ fn opaque_light(pixel: vec2i, behind: vec3f) -> vec4f {
     let all_done = (1u << samples) - 1u;
     var sum = vec4f(0.0);
     var done = 0u;
-    for (var s = 0u; s < samples && done != all_done; s++) {
+    var s = 0u;
+    loop {
         var seen = Seen(0.0, vec3f(0.0), vec3f(0.0), 0.0, 0.0);
-        for (var t = s; t < samples; t++) {
+        var t = s;
+        loop {
             let depth = textureLoad(depth_map, pixel, i32(t)).r;
             let stored = textureLoad(surface_map, pixel, i32(t));
             let color = vec4f((stored.bbaa >> vec4u(8u, 0u, 8u, 0u)) & vec4u(255u)) / 255.0;
@@ -112,11 +123,19 @@ fn opaque_light(pixel: vec2i, behind: vec3f) -> vec4f {
                 seen.samples += 1.0;
                 done |= 1u << t;
             }
+            t++;
+            if t >= samples {
+                break;
+            }
         }
         if seen.samples == 0.0 {
             break;
         }
         sum += seen.samples * light_of(seen, pixel, behind);
+        s++;
+        if s >= samples || done == all_done {
+            break;
+        }
     }
     return sum / f32(SAMPLES);
 }

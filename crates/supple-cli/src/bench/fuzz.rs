@@ -53,7 +53,10 @@ pub(super) fn run(plan: &Plan<'_>, shell: &Shell) -> anyhow::Result<ExitCode> {
     }
     let play = |numbers| hostile::attack_player(&scratch, seed, numbers);
     attacks.push((SCENES, 1, Box::new(play)));
-    attacks.retain(|attack| plan.only.is_none_or(|text| attack.0.contains(text)));
+    // A name that is part of others (vtk, scene) means itself.
+    let is_whole = attacks.iter().any(|attack| plan.only == Some(attack.0));
+    let wanted = |name: &str, text: &str| name == text || (!is_whole && name.contains(text));
+    attacks.retain(|attack| plan.only.is_none_or(|text| wanted(attack.0, text)));
     let names = || READERS.map(|reader| reader.name).join(", ");
     anyhow::ensure!(!attacks.is_empty(), "no such reader; there are {}, {SCENES}", names());
     let each = Duration::from_secs_f64(60.0 * plan.minutes.max(0.0) / attacks.len() as f64);
