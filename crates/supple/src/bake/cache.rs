@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -43,8 +43,17 @@ pub(super) struct Cache {
     fingerprint: [u8; 32],
     /// The topology of each body, unless a frame says otherwise.
     own: Vec<Arc<Topology>>,
+    /// The layout that was read last. Frames are mostly laid out alike, and each is opened once for each body.
+    known: Mutex<Known>,
     /// Keeps others out as long as it is open; the system lets go of it when the program ends.
     lock: File,
+}
+
+/// A layout as it is stored, and as it is read.
+#[derive(Debug, Default)]
+struct Known {
+    bytes: Vec<u8>,
+    layouts: Arc<[Layout]>,
 }
 
 /// How a cache was found.
@@ -100,7 +109,7 @@ impl Cache {
     ) -> Result<(Self, Opened), BakeError> {
         let folder = Self::folder_in(output);
         let lock = lock(&folder, output)?;
-        let cache = Self { folder, fingerprint, own, lock };
+        let cache = Self { folder, fingerprint, own, known: Mutex::default(), lock };
         let opened = cache.clear_foreign()?;
         Ok((cache, opened))
     }
@@ -321,7 +330,7 @@ impl Cache {
     }
 
     /// How the bodies of a frame are stored that was verified or stored.
-    pub(super) fn layouts(&self, frame: u32) -> io::Result<Vec<Layout>> {
+    pub(super) fn layouts(&self, frame: u32) -> io::Result<Arc<[Layout]>> {
         Ok(self.read_fixed(frame).ok_or_else(|| lost(frame))?.layouts)
     }
 
@@ -343,7 +352,7 @@ impl Cache {
     /// One body in a frame that was verified or stored.
     pub(super) fn shape(&self, frame: u32, body: usize, run: &Run<'_>) -> io::Result<Shape> {
         let mut file = self.open_body(frame, body)?;
-        let Layout { vertices, topology, channels } = file.layouts.swap_remove(body);
+        let Layout { vertices, topology, channels } = file.layouts[body].clone();
         let topology = match topology {
             Some(hash) => Arc::new(self.topology(&hash)?),
             None => self.own[body].clone(),
@@ -388,12 +397,22 @@ impl Cache {
         }
         let mut layout_bytes = vec![0; layout as usize];
         rest.read_exact(&mut layout_bytes).ok()?;
-        let layouts: Vec<Layout> = postcard::from_bytes(&layout_bytes).ok()?;
+        let layouts = self.read_layouts(&layout_bytes)?;
         let numbers = total(&layouts)?.checked_mul(4)?;
         let expected = [FIXED, layout, head, numbers, CHECKSUM];
         let expected = expected.into_iter().try_fold(0_u64, u64::checked_add)?;
         let right = layouts.len() == self.own.len() && length == expected;
         right.then_some(Frame { fixed, layout_bytes, layouts, head, rest })
+    }
+
+    /// What the layout of a frame says.
+    fn read_layouts(&self, bytes: &[u8]) -> Option<Arc<[Layout]>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.bytes != bytes || known.layouts.is_empty() {
+            let layouts = postcard::from_bytes::<Vec<Layout>>(bytes).ok()?.into();
+            *known = Known { bytes: bytes.to_vec(), layouts };
+        }
+        Some(Arc::clone(&known.layouts))
     }
 }
 
@@ -423,7 +442,7 @@ fn read_floats(from: &mut impl Read, floats: &mut [f32], run: &Run<'_>) -> io::R
 struct Frame {
     fixed: [u8; FIXED as usize],
     layout_bytes: Vec<u8>,
-    layouts: Vec<Layout>,
+    layouts: Arc<[Layout]>,
     /// Length of the head.
     head: u64,
     rest: BufReader<File>,

@@ -45,6 +45,7 @@ mod output;
 mod summary;
 mod take;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -272,7 +273,7 @@ fn play_all(
     run: &Run<'_>,
     total: u64,
 ) -> Result<Vec<Vec<f64>>, BakeError> {
-    let mut stretches = Vec::new();
+    let (mut stretches, mut told) = (Vec::new(), HashSet::new());
     let frames = baked.frames.clone();
     // The last stored state, until the player has been brought there.
     let mut ahead = cache.state_before(frames.start);
@@ -302,7 +303,7 @@ fn play_all(
             }
         };
         stretches.push(report.edge_stretches.clone());
-        baked.add(i, report);
+        baked.add(i, report, &mut told);
         run.report(u64::from(i - frames.start) + 1, total);
     }
     Ok(stretches)
@@ -321,14 +322,13 @@ fn edge_stretches(player: &Player, bodies: &[BodyFrame], run: &Run<'_>) -> Vec<f
 }
 
 impl Baked {
-    fn add(&mut self, frame: u32, report: Report) {
+    /// Takes in a frame; `told` is the gist of all warnings so far.
+    fn add(&mut self, frame: u32, report: Report, told: &mut HashSet<(String, String)>) {
         for (i, body) in self.bodies.iter_mut().enumerate() {
             body.add(i, &report);
         }
         for warning in report.warnings {
-            let told =
-                |w: &String| w.split_once(": ").is_some_and(|(_, w)| gist(w) == gist(&warning));
-            if !self.warnings.iter().any(told) {
+            if told.insert(gist(&warning)) {
                 self.warnings.push(format!("frame {frame}: {warning}"));
             }
         }
@@ -336,7 +336,7 @@ impl Baked {
 }
 
 /// Who a warning is about, and what it says without its numbers, which change from frame to frame.
-fn gist(warning: &str) -> (&str, String) {
+fn gist(warning: &str) -> (String, String) {
     let (who, what) = warning.split_once(": ").unwrap_or(("", warning));
-    (who, what.chars().filter(|c| !c.is_ascii_digit() && !"+-.".contains(*c)).collect())
+    (who.to_owned(), what.chars().filter(|c| !c.is_ascii_digit() && !"+-.".contains(*c)).collect())
 }

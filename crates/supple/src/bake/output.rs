@@ -98,11 +98,13 @@ impl Outputs<'_> {
             self.run.check()?;
             let path = self.names.folder();
             let io = |source| BakeError::Io { path: path.to_owned(), source };
-            for (kept, layout) in kept.iter_mut().zip(self.cache.layouts(frame).map_err(io)?) {
+            for (kept, layout) in kept.iter_mut().zip(&*self.cache.layouts(frame).map_err(io)?) {
                 kept.changes |= layout.topology.is_some();
-                let new = layout.channels.into_iter().map(|c| c.0);
-                let new: Vec<String> = new.filter(|c| !kept.channels.contains(c)).collect();
-                kept.channels.extend(new);
+                for (channel, _) in &layout.channels {
+                    if !kept.channels.contains(channel) {
+                        kept.channels.push(channel.clone());
+                    }
+                }
             }
         }
         Ok(kept)
