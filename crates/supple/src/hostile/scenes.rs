@@ -15,8 +15,9 @@ use crate::mesh::adjacency;
 use crate::player::{Frame, Player};
 use crate::scene::{Folder, Scene, TakeFormat};
 
-/// Volume that bodies of 400 triangles may gain or lose under what keeps it in the limit of fine meshes.
-const VOLUME_TOLERANCE: f64 = 0.05;
+/// Volume that bodies of 400 triangles may gain or lose under what keeps it in the limit of fine meshes: an edit takes 7.5 % of
+/// a cow's, 0.59 % with 3,000 triangles, 0.05 % with 20,000.
+const VOLUME_TOLERANCE: f64 = 0.1;
 
 /// Every so many scenes are also baked: whole, interrupted, and in two parts.
 const BAKED: u64 = 4;
