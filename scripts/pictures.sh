@@ -144,8 +144,18 @@ for scene in scenes/figures/*.toml; do
     5-7) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" --show colliders ;;
     # Cut open: what the tool has left on its way.
     2-7) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" --from 0.8,0.3,1 --section x=0 ;;
+    # The triangles are what it is about.
+    2-18) picture "figures-$name" 640x300 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" --wireframe ;;
+    # How far the tools reach.
+    2-19) picture "figures-$name" 640x260 "$scene" --frame "$(last_frame "$scene")" --from 0.2,0.25,1 --show boundaries ;;
+    # From before the palm: one sees each finger.
+    2-3) picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" --from 0.75,0.15,1 ;;
+    # What was drawn.
+    3-2 | 4-1 | 4-8 | 4-9 | 4-10)
+        picture "figures-$name" 320x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" --show boundaries,curves ;;
     # One above the other.
     3-8) picture "figures-$name" 320x400 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
+    3-4 | 6-3) picture "figures-$name" 640x300 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
     # Side by side.
     4-16 | 6-2 | 6-4) picture "figures-$name" 640x220 "$scene" --frame "$(last_frame "$scene")" "${view[@]}" ;;
     7-*) picture "figures-$name" 960x540 "$scene" --frame "$(last_frame "$scene")" --backdrop dark ;;

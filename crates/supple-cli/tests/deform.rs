@@ -76,6 +76,35 @@ fn paint_raises_the_surface_along_its_stroke() {
     }
 }
 
+/// Before the operations or behind them, a switch of the whole command is one.
+#[test]
+fn exact_volume_is_asked_for_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let bend = "bend --axis 0,0,1 --along 1,0,0 --degrees 90 --width 2";
+    let error =
+        |line: &str| deformed(folder.path(), line).1["volume_error"].as_f64().unwrap().abs();
+    let plain = error(bend);
+    assert!(plain > 1e-5, "the mesh costs some: {plain:e}");
+    for line in [format!("--exact-volume {bend}"), format!("{bend} --exact-volume")] {
+        assert!(error(&line) < 1e-6, "{line}: {:e} of {plain:e}", error(&line));
+    }
+}
+
+#[test]
+fn what_reaches_nothing_says_where_the_shape_is() {
+    let folder = tempfile::tempdir().unwrap();
+    ok(folder.path(), "zoo bar --triangles 800 -o bar.obj");
+    let told = |by: &str| {
+        let line = format!("deform bar.obj -o out.obj move --by 0,1,0 --inner 1 --outer 2 {by}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+        let output = command.current_dir(folder.path()).args(line.split(' ')).output();
+        String::from_utf8_lossy(&output.expect("the binary runs").stderr).into_owned()
+    };
+    let far = told("--center 0,9,0");
+    assert!(far.contains("no vertex moved") && far.contains("[3, 0.5, 0.5]"), "{far}");
+    assert!(!told("--center 0,0,0").contains("no vertex moved"));
+}
+
 const LOOPS: &str = "boundary --inner 1,-0.5,-0.5;1,0.5,-0.5;1,0.5,0.5;1,-0.5,0.5 \
                      --outer -1,-0.5,-0.5;-1,0.5,-0.5;-1,0.5,0.5;-1,-0.5,0.5";
 
@@ -230,6 +259,22 @@ fn a_tool_may_be_a_plane_a_curve_points_or_a_mesh() {
         }
         assert!(told["volume_error"].as_f64().unwrap().abs() < 5e-3, "{tool}: {told}");
     }
+}
+
+#[test]
+fn a_closed_curve_takes_its_last_leg_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = "move --center 2,0,0 --by 0.3,0,0 --inner 0.15 --outer 0.6 \
+                --curve 0,-0.5,-0.5;0,0.5,-0.5;0,0.5,0.5;0,-0.5,0.5";
+    let way = |line: &str| {
+        let (pairs, _) = deformed(folder.path(), line);
+        let middle = |x: &&(Point, Point)| away(x.0, [2.0, -0.5, 0.0]);
+        let nearest = pairs.iter().min_by(|a, b| middle(a).total_cmp(&middle(b))).unwrap();
+        away(nearest.0, nearest.1)
+    };
+    let (open, closed) = (way(tool), way(&format!("{tool} --closed")));
+    assert!((closed - 0.3).abs() < 1e-4, "from the last point back to the first: {closed}");
+    assert!(open < 0.27, "no leg is there: {open}");
 }
 
 #[test]

@@ -23,7 +23,8 @@ const fn figure(name: &'static str, volume: f64) -> Figure {
 }
 
 /// Bounds are at most half as much again as what was measured, there or half way. The source prints 1.06e-3 for 2.7, 7.8e-4 and 7.5e-4 for 2.14
-/// and 2.15, 1.3e-3 for 2.16, 7e-6 for 2.11 (on a finer mesh), 1.9e-3 and 7e-5 for 2.17.
+/// and 2.15, 1.3e-3 for 2.16, 7e-6 for 2.11 (on a finer mesh), 1.9e-3 and 7e-5 for 2.17, 1.5e-3 for
+/// the dragon of 2.19.
 const FIGURES: &[Figure] = &[
     figure("2-3", 4.8e-5),
     figure("2-5", 1e-4),
@@ -41,7 +42,8 @@ const FIGURES: &[Figure] = &[
     figure("2-17-imp", 5.5e-5),
     figure("2-17-snail", 3.7e-5),
     figure("2-18", 5.5e-3),
-    figure("3-2", 4.5e-5),
+    figure("2-19", 1.8e-5),
+    figure("3-2", 1.9e-5),
     figure("3-4", 1.5e-4),
     figure("3-5", 5.5e-6),
     figure("3-6", 1e-6),
@@ -200,7 +202,8 @@ fn the_refined_ball_keeps_its_volume() {
     let last = player.frames() - 1;
     let frame = player.frame(last, &Run::default()).expect("nobody cancels");
     let errors: Vec<f64> = frame.report.volume_errors.iter().flatten().map(|e| e.abs()).collect();
-    assert!(errors.len() == 2 && errors[1] < 0.15 * errors[0], "coarse, then refined: {errors:?}");
+    assert!(errors.len() == 2 && errors[1] < 0.05 * errors[0], "coarse, then refined: {errors:?}");
+    assert!(errors[1] < 1.9e-4, "{}", errors[1]);
 }
 
 /// Each finger is bent in its own cylinder: the thumb and the palm stay where they were, to the bit.

@@ -93,6 +93,42 @@ fn a_twist_turns_the_inner_part_about_the_tangent() {
     assert!(outcome.report.volume_error().abs() < 1e-6, "{}", outcome.report.volume_error());
 }
 
+/// The potential of a twist vanishes in the middle of the fade: next to nothing turns backwards first (at the curve itself,
+/// as printed, twice as much as is allowed here), nothing beyond the angle.
+#[test]
+fn a_twist_turns_nothing_backwards() {
+    let mut shape = long_bar(10);
+    let rest = shape.positions.clone();
+    let guide = Guide::Through(vec![Vec3::new(3.0, 0.0, 0.0), Vec3::new(3.1, 0.0, 0.0)]);
+    let op = Curve { guide, twist_degrees: 60.0, extent: extent(&shape), ..Curve::default() };
+    sculpted(&mut shape, op).unwrap();
+    let mut between = 0;
+    for (a, b) in rest.iter().zip(&shape.positions).filter(|(a, _)| a.y.hypot(a.z) > 0.49) {
+        let degrees = (a.y * b.z - a.z * b.y).atan2(a.y * b.y + a.z * b.z).to_degrees();
+        assert!((-4.0..64.0).contains(&degrees), "{a} was turned by {degrees}°");
+        between += usize::from((20.0..40.0).contains(&degrees));
+    }
+    assert!(between > 30, "{between}");
+}
+
+/// Half of a Bézier curve is one, too: where it ends the motion ends, everywhere.
+#[test]
+fn half_of_a_way_is_the_way_of_its_first_half() {
+    let Guide::Bezier(points) = quarter_circle() else { panic!("a Bézier curve") };
+    let [a, b, c, d] = [0, 1, 2, 3].map(|k: usize| points[k]);
+    let (ab, bc, cd) = (a.midpoint(b), b.midpoint(c), c.midpoint(d));
+    let first = vec![a, ab, ab.midpoint(bc), ab.midpoint(bc).midpoint(bc.midpoint(cd))];
+    let moved = |guide: Guide, until: f32| {
+        let mut shape = long_bar(6);
+        let op = Curve { guide, until, extent: extent(&shape), ..Curve::default() };
+        sculpted(&mut shape, op).unwrap();
+        shape.positions
+    };
+    let (half, whole) = (moved(quarter_circle(), 0.5), moved(Guide::Bezier(first), 1.0));
+    let apart = half.iter().zip(&whole).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    assert!(apart < 1e-3, "{apart}");
+}
+
 /// Not only on fine meshes: what flows through each triangle is accounted for.
 #[test]
 fn the_volume_is_kept_on_any_mesh() {

@@ -33,12 +33,13 @@ macro_rules! figure {
 }
 
 /// Tables 2.2 and 4.1, in their order.
-const VOLUMES: [Volume; 13] = [
+const VOLUMES: [Volume; 14] = [
     figure!("volume-2.2-sphere", "2-7", 0, 1.060e-3),
     figure!("volume-2.2-box-twisted", "2-14", 1, 7.81e-4),
     figure!("volume-2.2-box-bent", "2-15", 1, 7.51e-4),
     figure!("volume-2.2-fan", "2-11", 0, 7e-6),
     figure!("volume-2.2-armadillo", "2-16", 0, 1.344e-3),
+    figure!("volume-2.2-dragon", "2-19", 3, 1.520e-3),
     figure!("volume-2.2-spider", "2-17-snail", 0, 1.875e-3),
     figure!("volume-2.2-monster", "2-17-imp", 0, 7.0e-5),
     figure!("volume-4.1-box", "4-3", 0, 1.8e-2),
@@ -113,7 +114,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> anyhow::Result<()> {
     for boundaries in BOUNDARIES.iter().filter(|boundaries| bench.wants(boundaries.row)) {
         support(bench, boundaries)?;
     }
-    Ok(())
+    super::tables::run(bench)
 }
 
 /// Plays a figure to its end.
@@ -194,7 +195,7 @@ fn support(bench: &Bench<'_>, row: &Boundaries) -> anyhow::Result<()> {
         target: Some(TIMES_FASTER * row.paper),
         threads: bench.shell.threads(),
         note: format!(
-            "{support} support vertices of {} ({}), {points} boundary points, up to {steps} steps",
+            "kernel: {support} support vertices of {} ({}), {points} boundary points, up to {steps} steps",
             positions.len(),
             row.shape
         ),

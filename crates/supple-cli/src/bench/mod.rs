@@ -18,6 +18,7 @@ mod skinning;
 mod smoke;
 mod smoke_files;
 mod smoke_mesh;
+mod tables;
 mod tetrahedralize;
 
 use std::cell::RefCell;

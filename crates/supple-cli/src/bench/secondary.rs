@@ -1,4 +1,5 @@
-//! Rows of `secondary`: the paper's table of frame rates, volume, and a crowd.
+//! Rows of `secondary`: the kernels of the paper's table of frame rates, volume, and a crowd. The table itself is played in
+//! [`contact`](super::contact).
 //!
 //! A frame is what a player does for it: two ticks of the springs, pose, skinning, deformation, normals. The
 //! springs are made as soft as it takes for a mean stretch of 0.3 radii over the take.
@@ -303,7 +304,7 @@ fn frames(bench: &Bench<'_>, speed: &Speed) -> anyhow::Result<()> {
 }
 
 /// Nine bones for the zoo's cow, which has no skeleton: barrel, neck, head, tail, udder, legs.
-const COW_BONES: [Vec3; 9] = [
+pub(super) const COW_BONES: [Vec3; 9] = [
     Vec3::new(0.0, 1.0, 0.0),
     Vec3::new(0.0, 1.25, 0.8),
     Vec3::new(0.0, 1.35, 1.25),
@@ -316,7 +317,7 @@ const COW_BONES: [Vec3; 9] = [
 ];
 
 /// Binds a mesh to the nearest of some bones, blended where two are about as near.
-fn segment(asset: &mut Asset, bones: &[Vec3]) {
+pub(super) fn segment(asset: &mut Asset, bones: &[Vec3]) {
     let mesh = &mut asset.meshes[0];
     let mut weights = SkinWeights::default();
     for x in &mesh.positions {

@@ -221,7 +221,10 @@ pub enum Problem {
         thickness: f32,
     },
     /// No part of the surface is near enough.
-    #[error("point {point} of the stroke is farther than {radius} from the surface")]
+    #[error(
+        "point {point} of the stroke is farther than {radius} from the surface; its legs are straight: put points \
+         nearer to each other on the surface, or make the radius larger"
+    )]
     OffTheSurface {
         /// Which point.
         point: Vec3,

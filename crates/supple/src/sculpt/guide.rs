@@ -538,6 +538,59 @@ mod tests {
         assert!(matches!(refused, Err(Problem::TooManyCorners { .. })), "{refused:?}");
     }
 
+    /// Every guide there is, with and without a twist on the way.
+    fn rides() -> Vec<Ride> {
+        let points = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::ONE, 2.0 * Vec3::Z];
+        let at =
+            |position: Vec3, normal: Vec3, binormal: Vec3| Handle { position, normal, binormal };
+        let (from, to) = (at(Vec3::ZERO, Vec3::X, Vec3::Y), at(Vec3::ONE, Vec3::Y, Vec3::Z));
+        let guides = [
+            quarter_circle(),
+            Guide::Through(points.clone()),
+            Guide::BSpline(points.clone()),
+            Guide::Polyline(points),
+            Guide::Handles { from, to },
+            Guide::Turn { center: Vec3::X, axis: Vec3::ONE, degrees: 70.0 },
+        ];
+        let ways = guides.iter().flat_map(|g| [(g, Orientation::Follow), (g, Orientation::Keep)]);
+        let twists = [Twisting::default(), Twisting::default().and(0.8)];
+        ways.flat_map(|(g, o)| twists.clone().map(|t| g.ride(o, t).unwrap())).collect()
+    }
+
+    /// The field moves what it moves fully as the rigid motion does: with the place it has and the turn it makes.
+    #[test]
+    fn the_field_moves_what_is_guided_as_the_ride_does() {
+        let h = 1e-6;
+        for ride in rides() {
+            for k in 0..9 {
+                let t = (f64::from(k) + 0.4) / 9.0;
+                let (center, turning) = (ride.place(t), ride.turning(t));
+                let drift = (ride.place(t + h) - ride.place(t - h)) / (2.0 * h);
+                for x in [Vec3::new(0.4, -0.3, 0.7), Vec3::new(-0.6, 0.5, 0.2)] {
+                    let of = |g: &Generator| {
+                        let (_, grad_e, _, grad_f) = g.eval(x);
+                        grad_e.cross(grad_f).as_dvec3()
+                    };
+                    let found: DVec3 = ride.generators(t).iter().map(of).sum();
+                    let expected = drift + turning.cross(x.as_dvec3() - center);
+                    let off = (found - expected).length();
+                    assert!(off < 1e-5 * (1.0 + expected.length()), "{ride:?} at {t}: {off}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_points_are_a_straight_way_at_an_even_speed() {
+        let ride = Guide::Through(vec![Vec3::X, Vec3::new(1.0, 4.0, 0.0)])
+            .ride(Orientation::Follow, Twisting::default())
+            .unwrap();
+        for share in [0.25, 0.5, 0.75] {
+            let there = DVec3::new(1.0, 4.0 * share, 0.0);
+            assert!((ride.place(share) - there).length() < 1e-12, "{share}");
+        }
+    }
+
     #[test]
     fn a_turn_stays_in_its_place() {
         let guide = Guide::Turn { center: Vec3::X, axis: 2.0 * Vec3::Z, degrees: 90.0 };

@@ -5,8 +5,8 @@
 //! lengths and places are those of the scene. `amount` is how far along the list the body is
 //! ([`partial`](super::partial)); a track makes the edits happen over time. The tool of a stamp is
 //! `tool = { file = "tool.ply" }`, `{ zoo = "torus" }` or a mesh written out. With `remesh = true` the body is
-//! split, before the scene starts, wherever its shape after all edits needs more triangles
-//! ([`mesh::refine`](crate::mesh::refine)): the whole take has one connectivity.
+//! split, before the scene starts, wherever its shape after all edits needs more triangles, for what it looks like and
+//! for a volume within about 1e-4 ([`mesh::refine`](crate::mesh::refine)): the whole take has one connectivity.
 //!
 //! # Limits
 //!
@@ -56,6 +56,9 @@ use crate::rig::Body;
 /// How far the middle of an edge may land beside the middle of its ends, as a share of the body's size: a
 /// scene moves all vertices in every frame, so a body is refined less than one that is written once.
 const TOLERANCE: f32 = 2e-4;
+
+/// How much of the volume of a closed body its straight edges may gain or lose by the edits.
+const VOLUME_REL: f32 = 6e-5;
 
 /// Which edits, and how much of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -175,7 +178,7 @@ impl Modifier for Sculpt {
         let quiet = Run { progress: None, ..*run };
         let fineness = refine::Params {
             tolerance_rel_bbox: TOLERANCE,
-            volume_rel: None,
+            volume_rel: Some(VOLUME_REL),
             ..refine::Params::default()
         };
         let ops = with_tools(&params.ops, sources, &mesh.attributes, run)?;

@@ -10,13 +10,14 @@ use anyhow::Context as _;
 use glam::Vec3;
 use serde::Serialize;
 use supple::mesh::folding::Folding;
+use supple::mesh::measure::Bounds;
 use supple::mesh::refine;
 use supple::mesh::surface_frames::SurfaceFrames;
 use supple::mesh::tangents;
 use supple::modifier::Modifier as _;
 use supple::scene::{Entry, Scene, Source, Time};
 use supple::sculpt::{self, OnContact, Op, Report, ToolShape, Undone, modifier};
-use supple::{Asset, io, zoo};
+use supple::{Asset, TriMesh, io, zoo};
 
 use super::one_shot;
 use crate::shell::Shell;
@@ -186,6 +187,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.warn("deform", &report.warnings);
+    shell.warn("deform", out_of_reach(&report, &before).as_slice());
     shell.warn("deform", folding.warning().as_slice());
     let told = Results {
         volume_error: report.volume_error(),
@@ -195,6 +197,13 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     };
     tell(&told, given("--json"), shell)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to tell where nothing moved: where the shape is.
+fn out_of_reach(report: &Report, mesh: &TriMesh) -> Option<String> {
+    let bounds = Bounds::of(&mesh.positions).filter(|_| report.moved == 0)?;
+    let (min, max) = (bounds.min, bounds.max);
+    Some(format!("no vertex moved: the operations reach none; the shape spans {min} … {max}"))
 }
 
 /// One frame of the shape with its edits.

@@ -82,6 +82,13 @@ mod tests {
                 after = after.max(tilt(regularized(mean, normals[v].direction())));
             }
             assert!(before > 0.1 && after < 0.1 * before, "{before} {after}");
+            // Nor do they tilt the gradients, which lie across the disc normals.
+            let gradients =
+                surface.nearly_smooth(&surface.shapes(&local, &Run::default()), &Run::default());
+            let gradient = |v: usize| normalized(gradients.as_flattened()[v]);
+            let lean = (0..surface.moving).filter(on_top).map(|v| gradient(v).y.abs());
+            let lean = lean.fold(0.0, f32::max);
+            assert!(lean < 0.1 * before, "{lean} of {before}");
         }
     }
 

@@ -7,7 +7,7 @@ use glam::{DVec3, Mat4, Quat, Vec3};
 use super::super::tests::{about_z, model, numbers, turned};
 use super::super::{Instant, Left, Memo, Params, Skinned, Solver, Take};
 use crate::mesh::intersect::self_intersections;
-use crate::mesh::{SkinWeights, TriMesh};
+use crate::mesh::{SkinWeights, TriMesh, Values};
 use crate::rig::{Body, Pose, Skinning, Transform};
 use crate::{Asset, Run};
 
@@ -404,7 +404,11 @@ fn hard_bindings_and_flat_joints_are_left_and_reported() {
     let (body, solver) = bound(&asset);
     let pose = turned(&body, &[(1, about_z(60.0))]);
     let skinned = skin(&solver, &body, &pose);
-    assert_harmless(&body, &plain(&body, &pose), &skinned.positions, "hard");
+    let base = plain(&body, &pose);
+    assert_harmless(&body, &base, &skinned.positions, "hard");
+    // What is told as lost is what plain skinning took.
+    let (report, lost) = (&skinned.report, 1.0 - volume(&base, &body.mesh.triangles) / 6.0);
+    assert!(lost > 1e-3 && (report.lost() - lost).abs() < 1e-6, "{lost} {report:?}");
     let (body, solver) = bound(&model("rigged-bar", 700));
     let mut pose = turned(&body, &[(2, about_z(50.0))]);
     if let Transform::Trs { scale, .. } = &mut pose.locals[1] {
@@ -413,6 +417,32 @@ fn hard_bindings_and_flat_joints_are_left_and_reported() {
     let flat = skin(&solver, &body, &pose);
     assert!(flat.positions.iter().all(|p| p.is_finite()), "finite");
     assert!(flat.report.left().any(|l| l.1 == Left::Flattened), "{:?}", flat.report);
+}
+
+/// What is painted negative goes in where the rest goes out, each along its own way from the bone.
+#[test]
+fn painted_weights_of_both_signs_say_where_volume_goes() {
+    let mut asset = model("rigged-bar", 700);
+    let rest = asset.meshes[0].positions.clone();
+    let paint = |p: &Vec3| match p.y {
+        y if y > 0.49 => 1.0,
+        y if y < -0.49 => -0.3,
+        _ => 0.0,
+    };
+    let values = rest.iter().map(paint).collect();
+    asset.meshes[0].attributes.set("VOLUME_SECOND", Values::Scalar(values));
+    let (body, solver) = bound(&asset);
+    let pose = turned(&body, &[(1, about_z(-12.0))]);
+    let (skinned, base) = (skin(&solver, &body, &pose), plain(&body, &pose));
+    assert_harmless(&body, &base, &skinned.positions, "painted");
+    assert!(back(&skinned) > 0.99, "{:?}", skinned.report);
+    let joint = &skinned.report.joints[0];
+    assert!(joint.lambda > 1e-3 && joint.drawn_back == 0, "{joint:?}");
+    for (i, p) in rest.iter().enumerate().filter(|(_, p)| p.x < -2.5) {
+        let moved = skinned.positions[i].y - base[i].y;
+        let expected = 0.5 * (2.0 * joint.lambda as f32 * paint(p)).tanh() * p.y;
+        assert!((moved - expected).abs() < 1e-5, "{p} moved by {moved}, not {expected}");
+    }
 }
 
 /// A limb that is thrown to and fro, so that its joint retreats in some frames: nothing pops, at any rate.
