@@ -16,11 +16,13 @@ import tempfile
 
 
 def run(supple, *words):
-    """What a command prints as JSON; the first line of its error otherwise."""
+    """What a command prints as JSON; the last line of its error otherwise."""
     done = subprocess.run([supple, "--json", *map(str, words)], capture_output=True, text=True)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
-        return None, (lines[-1] if lines else f"exit {done.returncode}")
+        # What is wrong, or why: the last line says it.
+        why = lines[-1].strip().removeprefix("because: ") if lines else f"exit {done.returncode}"
+        return None, why
     return json.loads(done.stdout), None
 
 

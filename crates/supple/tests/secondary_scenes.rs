@@ -253,3 +253,32 @@ fn wrong_sets_are_refused_with_what_would_be_right() {
     let error = Player::open(&scene, &Folder::new(&folder()), &Run::default()).unwrap_err();
     assert!(error.to_string().contains("chest"), "{error}");
 }
+
+/// A bar that curls and straightens by morph targets, round and round, in a time that no rate of solves divides.
+fn curling_bar() -> Asset {
+    let size = zoo::Size { triangles: Some(300) };
+    let mut asset = zoo::build("morph-bar", &size, &Run::default()).unwrap();
+    asset.clips.truncate(1);
+    let channel = &mut asset.clips[0].channels[0];
+    channel.times = vec![0.0, 0.19, 0.37, 0.53, 0.71];
+    let weights = vec![0.0, 0.0, 0.3, 0.1, 0.5, 0.0, 0.2, 0.0, 0.0, 0.0];
+    channel.track = supple::rig::Track::Weights(weights);
+    asset
+}
+
+/// Flesh behind a blend warms up over whole rounds of the loop, and so does the blend.
+#[test]
+fn flesh_behind_a_blend_that_loops_meets_itself() {
+    let (asset, run) = (curling_bar(), Run::default());
+    let text = scene::starter("bar.glb", &asset, &run);
+    assert!(text.contains("\nkind = \"blendshape\""), "{text}");
+    let scene = Scene::parse(&text, None).unwrap();
+    let mut load = |_: &Source| Ok(asset.clone());
+    let mut player = Player::new(&scene, &Folder::new(".".as_ref()), &mut load, &run).unwrap();
+    let rest = &player.cast()[0].rest.meshes[0].positions;
+    let size = supple::mesh::measure::Bounds::of(rest).unwrap().diagonal();
+    let last = player.frames() - 1;
+    let (a, b) = (frame(&mut player, 0), frame(&mut player, last));
+    let gap = farthest(&a.bodies[0].positions, &b.bodies[0].positions) / size;
+    assert!(gap < 3e-4, "{gap}");
+}

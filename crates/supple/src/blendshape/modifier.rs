@@ -115,12 +115,21 @@ pub struct State {
     touch: Touch,
     weights: Vec<f64>,
     positions: Vec<Vec3>,
+    /// The last solve that had other weights.
+    #[serde(default)]
+    before: (Vec<f64>, Vec<Vec3>),
     solved: Option<Solved>,
     /// Where colliders were.
     places: Vec<Pose>,
     /// How far vertices were pulled.
     amounts: Vec<f64>,
 }
+
+/// Weights go on as they did if the square of the cosine between both ways is at least this.
+const ON_A_LINE: f64 = 0.95;
+
+/// Times the way between the last two solves that what they say holds on.
+const FARTHEST: f64 = 3.0;
 
 /// A body prepared for blends.
 #[derive(Debug)]
@@ -202,8 +211,11 @@ impl Blendshape {
         if blend.positions.iter().any(|x| !x.is_finite()) {
             return Err(Halt::NotFinite);
         }
-        (state.weights, state.positions, state.solved) =
-            (weights, blend.positions, Some(blend.report));
+        let was = std::mem::replace(&mut state.positions, blend.positions);
+        if weights != state.weights {
+            state.before = (std::mem::replace(&mut state.weights, weights), was);
+        }
+        state.solved = Some(blend.report);
         state.amounts = amounts(params, now);
         Ok(())
     }
@@ -356,6 +368,27 @@ impl Blendshape {
         let linear: Vec3 = self.own.iter().zip(done).map(|((_, d), w)| *w * d[v]).sum();
         found.positions[v] - self.rest[v] - linear
     }
+
+    /// How far weights take each vertex from the last solve, about: where they go on as they did between the last two
+    /// solves, as these say; otherwise as straight as targets are.
+    fn since(&self, state: &State, weights: &[f64]) -> impl Fn(usize) -> DVec3 {
+        let (before, was) = &state.before;
+        let way = |from: &[f64], to: &[f64]| -> Vec<f64> {
+            to.iter().zip(from).map(|(b, a)| b - a).collect()
+        };
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (last, next) = (way(before, &state.weights), way(&state.weights, weights));
+        let along = dot(&last, &next);
+        let share = along / dot(&last, &last);
+        let is_on_line = along * along >= ON_A_LINE * dot(&last, &last) * dot(&next, &next);
+        let known = was.len() == state.positions.len() && share.is_finite() && is_on_line;
+        let share = if known { share.clamp(-FARTHEST, FARTHEST) } else { 0.0 };
+        let straight = self.solver.straight(&state.weights, weights);
+        move |v| match known {
+            true => share * (state.positions[v] - was[v]).as_dvec3(),
+            false => straight.at(v),
+        }
+    }
 }
 
 impl Modifier for Blendshape {
@@ -442,7 +475,9 @@ impl Modifier for Blendshape {
 
     fn nature(&self, params: &Params) -> Nature {
         let ticks_per_second = params.rate;
-        Nature { ticks_per_second, whole_ticks: true, carries: true, ..Nature::default() }
+        // Colliders are known from the scene's start on.
+        let warms_up = !params.contact;
+        Nature { ticks_per_second, whole_ticks: true, warms_up, carries: true, ..Nature::default() }
     }
 
     fn begin(&self, params: &Params, now: &Moment<'_>) -> State {
@@ -459,12 +494,22 @@ impl Modifier for Blendshape {
         Ok(())
     }
 
-    /// By the last solve: a tick does not blend anew.
-    fn carry(&self, _: &Params, now: &Moment<'_>, state: &State, markers: &mut [OnItsWay<'_>]) {
+    /// By the last solve, and on from there: a tick does not blend anew, but what hangs on markers must not be jerked
+    /// at every solve.
+    fn carry(
+        &self,
+        params: &Params,
+        now: &Moment<'_>,
+        state: &State,
+        markers: &mut [OnItsWay<'_>],
+    ) {
         if state.positions.len() == self.rest.len() {
             let done = self.done(now);
+            let weights = self.weights(params, now);
+            let since = self.since(state, &weights);
             for marker in markers {
-                marker.shift += marker.mean(|v| self.beyond(&done, state, v).as_dvec3());
+                let shift = |v| self.beyond(&done, state, v).as_dvec3() + since(v);
+                marker.shift += marker.mean(shift);
             }
         }
     }
@@ -499,7 +544,7 @@ impl Modifier for Blendshape {
         let fits = state.positions.is_empty() || state.positions.len() == self.rest.len();
         fits.then(|| {
             size_of::<State>()
-                + 12 * state.positions.len()
+                + 12 * (state.positions.len() + state.before.1.len())
                 + state.history.size()
                 + state.touch.size()
         })

@@ -96,6 +96,23 @@ struct Entry {
     missed: Vec<Vec3>,
 }
 
+/// A straight way from one blend to another.
+pub(super) struct Straight<'a> {
+    solver: &'a Solver,
+    /// How far each target goes.
+    ways: Vec<f64>,
+}
+
+impl Straight<'_> {
+    /// How far it takes a vertex.
+    pub(super) fn at(&self, v: usize) -> DVec3 {
+        let Some((base, targets)) = self.solver.given.split_first() else { return DVec3::ZERO };
+        let way = |(w, t): (&f64, &Vec<Vec3>)| *w * (t[v] - base[v]).as_dvec3();
+        let moves = self.ways.iter().zip(targets).filter(|(w, _)| **w != 0.0);
+        moves.map(way).sum()
+    }
+}
+
 impl History {
     /// Forgets all.
     pub fn clear(&mut self) {
@@ -248,6 +265,15 @@ impl Solver {
             });
         }
         weights::check(weights)
+    }
+
+    /// What lies between two blends if every target is a straight line; nothing for weights that are none.
+    pub(super) fn straight(&self, from: &[f64], to: &[f64]) -> Straight<'_> {
+        let is_known = [from, to].into_iter().all(|w| self.check_weights(w).is_ok());
+        let shares = |w: &[f64]| weights::of_shapes(w, &self.combinations);
+        let way = |(a, b): (f64, f64)| b - a;
+        let ways = || shares(from).into_iter().zip(shares(to)).map(way).collect();
+        Straight { solver: self, ways: if is_known { ways() } else { Vec::new() } }
     }
 
     /// The base, or a single target at weight one.

@@ -248,7 +248,8 @@ impl Cast {
         let lents = Lents::default();
         let at = |k: u32| Beat {
             moment: Instant { secs: moment.secs - f64::from(ticks - k) * dt_secs, ..*moment },
-            tick: 0,
+            // Counted down: what ticks more seldom does so in step with the ticks from the start on.
+            tick: u64::from(ticks - k),
             tick_secs: moment.secs,
             dt_secs,
             whole: true,
@@ -275,6 +276,8 @@ impl Cast {
                 let _ = self.step_one(i, slot, &beat, (&mut carried, &mut Vec::new()));
             }
         }
+        let frozen = state.slots.iter_mut().filter_map(|slot| slot.frozen.as_mut());
+        frozen.for_each(|tick| *tick = 0);
         state
     }
 

@@ -120,6 +120,11 @@ impl Bones {
         Some(Binding { block: &self.blocks[block as usize] })
     }
 
+    /// The joints of all skins with their bones.
+    pub(super) fn of_joints(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.blocks.iter().flat_map(|b| (b.first_joint..).zip(b.bones.iter().copied()))
+    }
+
     /// The bone above, or itself, that is at most at this level.
     pub(super) fn climb(&self, mut bone: u32, level: u32) -> u32 {
         while let Some(parent) = self.bones[bone as usize].parent

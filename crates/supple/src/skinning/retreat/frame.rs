@@ -9,6 +9,7 @@
 use glam::{DMat3, DMat4, DQuat, DVec3, Mat4, Vec3};
 
 use super::super::STILL;
+use super::super::bones::{Bone, Bones};
 use super::super::motion::Motion;
 use super::Skin;
 use super::field::Joint;
@@ -28,6 +29,12 @@ const COUNTS: [f64; 2] = [90.0, 120.0];
 /// Twists from where to where triangles are held against them: plain skinning leaves a waist there that is no measure, and
 /// one triangle drawn back would pull all of it shut.
 const FACES: [f64; 2] = [160.0, 170.0];
+
+/// Squares of lengths that a root scales alike but for this share are scaled evenly.
+const EVEN: f64 = 1e-4;
+
+/// Roots that leave less than this of a volume flatten it.
+const FLAT: f64 = 1e-6;
 
 /// Values of a joint's bump from which a vertex takes part in its twist whole.
 const WHOLE: f64 = 0.2;
@@ -51,6 +58,66 @@ pub(super) struct Frame {
     pub(super) rest_volume: f64,
     /// How the root scales lengths.
     pub(super) scale: f64,
+    /// How the roots stretch and shear what they carry.
+    pub(super) roots: Roots,
+}
+
+/// What roots do to all they carry, where that is more than to turn, to move and to scale evenly.
+///
+/// A root that shears makes shears of the turns below it. All that asks for turns and for ways out is done where such a
+/// root carries nothing, and carried by it in the end: volumes come out as many times as large, and triangles intersect
+/// there if they do here.
+#[derive(Clone, Debug)]
+pub(super) struct Roots {
+    /// For each bone what its root does; the identity for one that does no such thing.
+    of_bone: Vec<DMat3>,
+    /// Whether any does.
+    any: bool,
+}
+
+impl Roots {
+    fn new(bones: &Bones, matrices: &[Mat4]) -> Self {
+        let linear = |b: u32| {
+            let linear = DMat3::from_mat4(bones.bones[bones.root(b) as usize].matrix(matrices));
+            if scales_evenly(&linear) { DMat3::IDENTITY } else { linear }
+        };
+        let of_bone: Vec<DMat3> = (0..bones.bones.len() as u32).map(linear).collect();
+        let any = of_bone.iter().any(|l| *l != DMat3::IDENTITY);
+        Self { of_bone, any }
+    }
+
+    /// As if all roots scaled evenly.
+    fn even(bones: &Bones) -> Self {
+        Self { of_bone: vec![DMat3::IDENTITY; bones.bones.len()], any: false }
+    }
+
+    /// What the root of a vertex' bones does.
+    fn of_row(&self, row: &Row) -> DMat3 {
+        row.first().map_or(DMat3::IDENTITY, |r| self.of_bone[r.0 as usize])
+    }
+
+    /// The same, if it does anything.
+    pub(super) fn uneven(&self, row: &Row) -> Option<DMat3> {
+        self.any.then(|| self.of_row(row)).filter(|l| *l != DMat3::IDENTITY)
+    }
+
+    /// Matrices of bones as they are without their roots' doing.
+    fn without(&self, bone: usize, matrix: DMat4) -> DMat4 {
+        match self.any {
+            true => DMat4::from_mat3(self.of_bone[bone].inverse()) * matrix,
+            false => matrix,
+        }
+    }
+}
+
+/// Whether a map turns and scales alone, or flattens and cannot be undone.
+fn scales_evenly(linear: &DMat3) -> bool {
+    let square = linear.transpose() * *linear;
+    let mean = (square.x_axis.x + square.y_axis.y + square.z_axis.z) / 3.0;
+    let off = (square - DMat3::from_diagonal(DVec3::splat(mean))).to_cols_array();
+    let most = off.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let is_flat = linear.determinant().abs() <= FLAT * mean.max(0.0).powf(1.5);
+    is_flat || !most.is_finite() || most <= EVEN * mean
 }
 
 /// A joint that turned.
@@ -143,7 +210,12 @@ impl Frame {
         let Posing { body, bound, matrices, skinning } = *posing;
         let plain = body.skin_bound(bound, matrices, skinning, run);
         let bones = &skin.bones.bones;
-        let carries: Vec<Carry> = bones.iter().map(|b| Carry::new(b.matrix(matrices))).collect();
+        let roots = match skinning {
+            Skinning::Linear => Roots::new(&skin.bones, matrices),
+            Skinning::DualQuaternion => Roots::even(&skin.bones),
+        };
+        let carry = |(i, b): (usize, &Bone)| Carry::new(roots.without(i, b.matrix(matrices)));
+        let carries: Vec<Carry> = bones.iter().enumerate().map(carry).collect();
         let mut at: Vec<DVec3> =
             skin.welded.first.iter().map(|&v| plain[v as usize].as_dvec3()).collect();
         skin.welded.with_means(&mut at);
@@ -153,14 +225,14 @@ impl Frame {
             false => Some(skin.welded.bound(body, &skin.bones, bound)),
         };
         let bound = bound.as_ref().unwrap_or(&skin.welded.at);
-        let rest_volume = rest_volume(skin, &carries, bound);
-        let course = Course { skin, carries: &carries, bound, skinning };
+        let rest_volume = rest_volume(skin, matrices, bound);
+        let course = Course { skin, carries: &carries, roots: &roots, bound, skinning };
         let (mut turned, flattened) = course.turns();
         let out = course.out(run);
         let twist = twists(skin, &carries, &mut turned)
             .filter(|_| skinning == Skinning::Linear)
             .map(|[fade, edges, faces]| {
-                let dual = body.skin_bound(posing.bound, matrices, Skinning::DualQuaternion, run);
+                let dual = dual(skin, posing, &roots, run);
                 let by = |(v, f): (usize, &f64)| {
                     *f * (dual[skin.welded.first[v] as usize].as_dvec3() - at[v])
                 };
@@ -169,7 +241,7 @@ impl Frame {
             });
         let volume = super::volume(&skin.welded.closed, &at, run);
         let scale = skin.scale(matrices);
-        Self { plain, at, out, twist, turned, flattened, volume, rest_volume, scale }
+        Self { plain, at, out, twist, turned, flattened, volume, rest_volume, scale, roots }
     }
 
     /// Whether nothing turned that could be given back.
@@ -179,10 +251,12 @@ impl Frame {
 }
 
 /// The volume of the body where its roots alone carry it.
-fn rest_volume(skin: &Skin, carries: &[Carry], bound: &[DVec3]) -> f64 {
-    let root = |row: &Row| row.first().map(|r| skin.bones.root(r.0));
-    let carried = |(row, x): (&Row, &DVec3)| match root(row) {
-        Some(root) => carries[root as usize].matrix.transform_point3(*x),
+fn rest_volume(skin: &Skin, matrices: &[Mat4], bound: &[DVec3]) -> f64 {
+    let bones = &skin.bones.bones;
+    let of_root = |b: u32| bones[skin.bones.root(b) as usize].matrix(matrices);
+    let of_root: Vec<DMat4> = (0..bones.len() as u32).map(of_root).collect();
+    let carried = |(row, x): (&Row, &DVec3)| match row.first() {
+        Some(first) => of_root[first.0 as usize].transform_point3(*x),
         None => *x,
     };
     let mut at: Vec<DVec3> = skin.welded.rows.iter().zip(bound).map(carried).collect();
@@ -190,9 +264,32 @@ fn rest_volume(skin: &Skin, carries: &[Carry], bound: &[DVec3]) -> f64 {
     super::volume(&skin.welded.closed, &at, &Run::default())
 }
 
+/// The body as dual quaternions move it; what roots stretch and shear after that.
+fn dual(skin: &Skin, posing: &Posing<'_>, roots: &Roots, run: &Run<'_>) -> Vec<Vec3> {
+    let Posing { body, bound, matrices, .. } = *posing;
+    if !roots.any {
+        return body.skin_bound(bound, matrices, Skinning::DualQuaternion, run);
+    }
+    let mut without = matrices.to_vec();
+    for (joint, bone) in skin.bones.of_joints() {
+        let matrix = matrices[joint as usize].as_dmat4();
+        without[joint as usize] = roots.without(bone as usize, matrix).as_mat4();
+    }
+    let mut dual = body.skin_bound(bound, &without, Skinning::DualQuaternion, run);
+    for (x, &welded) in dual.iter_mut().zip(&skin.welded.of_vertex) {
+        let row = skin.welded.rows.get(welded as usize);
+        if let Some(linear) = row.and_then(|row| roots.uneven(row)) {
+            *x = (linear * x.as_dvec3()).as_vec3();
+        }
+    }
+    dual
+}
+
+/// The joints one after the other, where roots neither stretch nor shear.
 struct Course<'a> {
     skin: &'a Skin,
     carries: &'a [Carry],
+    roots: &'a Roots,
     bound: &'a [DVec3],
     skinning: Skinning,
 }
@@ -204,8 +301,10 @@ impl Course<'_> {
             if !self.skin.live[v] {
                 return DVec3::ZERO;
             }
-            let (turn, _, stretch) = mean_motion(&welded.rows[v], self.carries);
+            let row = &welded.rows[v];
+            let (turn, _, stretch) = mean_motion(row, self.carries);
             let out = turn.unit_or_zero() * (stretch * self.skin.away[v]);
+            let out = self.roots.uneven(row).map_or(out, |linear| linear * out);
             if out.is_finite() { out } else { DVec3::ZERO }
         })
     }
@@ -221,21 +320,25 @@ impl Course<'_> {
             let Some(parent) = bone.parent else { continue };
             let (parent, to) =
                 (self.carries[parent as usize].matrix, self.carries[joint.bone as usize]);
-            let motion = Motion::new(&parent, &to.matrix, bone.at);
+            // Where the parent carries nothing: one that shears would make shears of turns.
+            let local = parent.inverse() * to.matrix;
+            let motion = Motion::new(&DMat4::IDENTITY, &local, bone.at);
             if motion.is_err() && !joint.triangles.is_empty() {
                 flattened.push(number);
             }
             let mut set = |carry: Carry| {
                 joint.subtree.iter().for_each(|&b| stage[b as usize] = carry);
             };
-            let Some(motion) = motion.ok().filter(|m| self.counts(joint, &parent, m)) else {
+            let Some(motion) = motion.ok().filter(|m| self.counts(joint, m)) else {
                 set(to);
                 continue;
             };
-            set(Carry::new(motion.without_turn() * parent));
-            let before = self.cones(joint, &stage, motion.to);
+            set(Carry::new(parent * motion.without_turn()));
+            let pivot = parent.transform_point3(motion.to);
+            let before = self.cones(joint, &stage, pivot);
             joint.subtree.iter().for_each(|&b| stage[b as usize] = to);
-            let lost = self.cones(joint, &stage, motion.to) - before;
+            let larger = self.roots.of_bone[joint.bone as usize].determinant();
+            let lost = larger * (self.cones(joint, &stage, pivot) - before);
             turned.push(Turned {
                 joint: number,
                 degrees: motion.angle.to_degrees(),
@@ -248,8 +351,8 @@ impl Course<'_> {
     }
 
     /// Whether a motion is more than rounding, at a joint that deforms or may displace something.
-    fn counts(&self, joint: &Joint, parent: &DMat4, motion: &Motion) -> bool {
-        let size = self.skin.size * parent.determinant().abs().cbrt();
+    fn counts(&self, joint: &Joint, motion: &Motion) -> bool {
+        let size = self.skin.size;
         let matters = !joint.triangles.is_empty() || !joint.field.is_empty();
         matters && motion.displacement(size) > STILL * size
     }

@@ -80,7 +80,9 @@ pub(super) struct Skin {
     /// The body's triangles, and the edges of those with a skin.
     triangles: Vec<[u32; 3]>,
     edges: Vec<[u32; 2]>,
-    /// How long the edges are at rest, and how large the body is, for a root that does not scale.
+    /// How long the edges are at rest, at most that long where they are bound, too, and how large the body is: for a
+    /// root that does not scale.
+    seen: Vec<f32>,
     rest: Vec<f32>,
     extent: f64,
     /// How large the body is where it is bound.
@@ -126,26 +128,35 @@ impl Skin {
             live,
             live_rims,
             away,
+            seen: Vec::new(),
             rest: Vec::new(),
             extent: 0.0,
             size: super::size(body),
         };
-        (skin.rest, skin.extent) = skin.at_rest(body, run);
+        (skin.seen, skin.extent) = skin.at_rest(body, run);
+        skin.rest = (0..skin.edges.len())
+            .map(|e| skin.seen[e].min(skin.bound_edge(e).norm() as f32))
+            .collect();
         skin
     }
 
-    /// The shorter of the lengths of edges where the body is bound and where its file shows it; how large that is.
+    /// An edge where the body is bound.
+    fn bound_edge(&self, edge: usize) -> DVec3 {
+        let [a, b] = self.edges[edge].map(|v| self.welded.of_vertex[v as usize] as usize);
+        self.welded.at[b] - self.welded.at[a]
+    }
+
+    /// The lengths of edges where the file shows the body, or where it is bound if that is nowhere; how large that is.
     fn at_rest(&self, body: &Body, run: &Run<'_>) -> (Vec<f32>, f64) {
         let matrices = body.matrices(body.rest_pose());
         let shown = body.skin(body.rest_pose(), &matrices, Skinning::Linear, run);
         let scale = self.scale(&matrices) as f32;
-        let length = |&[a, b]: &[u32; 2]| {
-            let at = |v: u32| self.welded.at[self.welded.of_vertex[v as usize] as usize];
-            let bound = at(a).distance_to(at(b)) as f32;
-            let seen = shown[a as usize].distance_to(shown[b as usize]) / scale;
-            if seen.is_finite() { bound.min(seen) } else { bound }
+        let length = |e: usize| {
+            let [a, b] = self.edges[e].map(|v| shown[v as usize]);
+            let seen = a.distance_to(b) / scale;
+            if seen.is_finite() { seen } else { self.bound_edge(e).norm() as f32 }
         };
-        let lengths = self.edges.iter().map(length).collect();
+        let lengths = (0..self.edges.len()).map(length).collect();
         let extent = Bounds::of(&shown).map_or(1.0, |b| b.diagonal() / scale);
         (lengths, f64::from(extent))
     }
@@ -180,7 +191,7 @@ impl Skin {
     fn measure_of(&self, frame: &Frame, edge: usize) -> f32 {
         let [a, b] = self.edges[edge];
         let plain = |v: u32| frame.plain[v as usize];
-        let known = plain(a).distance_to(plain(b)).max(self.rest[edge] * frame.scale as f32);
+        let known = plain(a).distance_to(plain(b)).max(self.rest_in(frame, edge));
         let twisted = |t: &Twist| {
             let counts = self.at(&t.edges, a).min(self.at(&t.edges, b)) as f32;
             let at = |v: u32| match self.welded.of_vertex[v as usize] {
@@ -191,6 +202,19 @@ impl Skin {
             known + counts * longer.max(0.0)
         };
         frame.twist.as_ref().map_or(known, twisted)
+    }
+
+    /// How long an edge is at rest, carried by its root.
+    fn rest_in(&self, frame: &Frame, edge: usize) -> f32 {
+        let scale = frame.scale as f32;
+        let welded = self.welded.of_vertex[self.edges[edge][0] as usize];
+        match frame.roots.uneven(&self.welded.rows[welded as usize]) {
+            Some(linear) => {
+                let carried = (linear * self.bound_edge(edge)).norm() as f32;
+                carried.min(self.seen[edge] * scale)
+            }
+            None => self.rest[edge] * scale,
+        }
     }
 
     /// One pose by itself.

@@ -545,3 +545,28 @@ fn a_mirrored_root_is_no_obstacle() {
     let off = farthest(&mirrored, &straight.positions);
     assert!(off < 1e-5, "{off}");
 }
+
+/// A root that shears and one that is scaled unevenly: what turns cost is measured where they are turns.
+#[test]
+fn a_sheared_root_does_no_harm() {
+    let (body, solver) = bound(&model("rigged-bar", 1200));
+    let turns = [(1, Quat::from_rotation_x(1.9) * about_z(50.0)), (2, about_z(-40.0))];
+    let pose = turned(&body, &turns);
+    let straight = skin(&solver, &body, &pose);
+    let shear = Mat4::from_rotation_z(-0.6)
+        * Mat4::from_scale(Vec3::new(1.5, 0.8, 1.0))
+        * Mat4::from_rotation_z(0.5);
+    for root in [shear, Mat4::from_scale(Vec3::new(1.0, 1.0, 2.0))] {
+        let matrices: Vec<Mat4> = body.matrices(&pose).iter().map(|m| root * *m).collect();
+        let run = Run::default();
+        let sheared = solver.pose(&body, &pose, &matrices, Skinning::Linear, &run).unwrap();
+        let carried = |p: &Vec3| root.transform_point3(*p);
+        let wanted: Vec<Vec3> = straight.positions.iter().map(carried).collect();
+        let off = farthest(&sheared.positions, &wanted);
+        assert!(off < 2e-5, "{off}");
+        for (one, other) in straight.report.joints.iter().zip(&sheared.report.joints) {
+            let off = (one.lost - other.lost).abs().max((one.degrees - other.degrees).abs());
+            assert!(off < 1e-4, "{one:?} and {other:?}");
+        }
+    }
+}
