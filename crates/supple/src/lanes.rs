@@ -122,11 +122,11 @@ impl<const L: usize> ScalarLanes<L> {
 pub(crate) fn columns<'a>(row: impl Fn(usize) -> &'a [f32; 12]) -> [[f32; WIDTH]; 12] {
     let mut out = [[0.0; WIDTH]; 12];
     for lane in (0..WIDTH).step_by(4) {
-        let four: [_; 4] = [row(lane), row(lane + 1), row(lane + 2), row(lane + 3)];
+        let [a, b, c, d] = [row(lane), row(lane + 1), row(lane + 2), row(lane + 3)];
         for k in (0..12).step_by(4) {
-            let [a, b, c, d] =
-                four.map(|row| Vec4::new(row[k], row[k + 1], row[k + 2], row[k + 3]));
-            let square = Mat4::from_cols(a, b, c, d).transpose();
+            // One by one: what maps an array is not inlined, and so compiled for the oldest machine.
+            let four = |row: &[f32; 12]| Vec4::new(row[k], row[k + 1], row[k + 2], row[k + 3]);
+            let square = Mat4::from_cols(four(a), four(b), four(c), four(d)).transpose();
             square.x_axis.write_to_slice(&mut out[k][lane..]);
             square.y_axis.write_to_slice(&mut out[k + 1][lane..]);
             square.z_axis.write_to_slice(&mut out[k + 2][lane..]);

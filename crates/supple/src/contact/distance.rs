@@ -24,13 +24,11 @@ pub struct DistanceField {
     cell: f32,
     nodes: UVec3,
     values: Vec<f32>,
-    /// Whether some of the cell that begins at a node is inside.
-    inside: Vec<bool>,
     deepest: f32,
 }
 
 /// The first node of a cell, and how far a point is from it along each edge, in edges.
-pub(super) type InCell = (usize, Vec3);
+type InCell = (usize, Vec3);
 
 impl DistanceField {
     /// Of a closed surface whose triangles are seen counter-clockwise from outside; `None` without an inside.
@@ -53,8 +51,7 @@ impl DistanceField {
             if winding.inside(at) { -away } else { away }
         });
         let deepest = -values.iter().copied().fold(0.0, f32::min);
-        let inside = cells_inside(&values, nodes);
-        (deepest > 0.0).then_some(Self { low, cell, nodes, values, inside, deepest })
+        (deepest > 0.0).then_some(Self { low, cell, nodes, values, deepest })
     }
 
     /// Its nodes inside.
@@ -90,22 +87,16 @@ impl DistanceField {
         Some(self.between(self.place(x)?))
     }
 
-    /// Where a point is, if it may be inside or no farther outside than so.
+    /// The distance at a point that is inside or no farther outside than so, and its gradient.
     #[inline(always)]
-    pub(super) fn near(&self, x: Vec3, farthest: f32) -> Option<InCell> {
+    pub(super) fn near(&self, x: Vec3, farthest: f32) -> Option<(f32, Vec3)> {
         let place = self.place(x)?;
         // No other corner of the cell is farther than its diagonal, √3 edges.
-        (self.values[place.0] < 1.733 * self.cell + farthest).then_some(place)
-    }
-
-    /// The distance at a place inside, and its gradient; `None` outside.
-    #[inline(always)]
-    pub(super) fn inside(&self, (start, f): InCell) -> Option<(f32, Vec3)> {
-        if !self.inside[start] {
+        if self.values[place.0] >= 1.733 * self.cell + farthest {
             return None;
         }
-        let (distance, gradient) = self.between((start, f));
-        (distance < 0.0).then_some((distance, gradient))
+        let at = self.between(place);
+        (at.0 < farthest).then_some(at)
     }
 
     /// The cell that a point is in.
@@ -140,14 +131,6 @@ impl DistanceField {
         let gradient = Vec3::new(along, across, far - near) / self.cell;
         (mix(f.z, (near, far)), gradient)
     }
-}
-
-/// Of each cell, by its first node, whether a corner is inside; those that begin at the last nodes are none.
-fn cells_inside(values: &[f32], nodes: UVec3) -> Vec<bool> {
-    let (row, sheet) = (nodes.x as usize, (nodes.x * nodes.y) as usize);
-    let corners = [0, 1, row, row + 1, sheet, sheet + 1, sheet + row, sheet + row + 1];
-    let is_inside = |k: usize| corners.iter().any(|c| values.get(k + c).is_some_and(|v| *v < 0.0));
-    (0..values.len()).map(is_inside).collect()
 }
 
 /// The edge of a cell for a box: as fine as both limits allow.

@@ -256,6 +256,7 @@ pub fn resolve(parties: &mut [Party<'_>], obstacles: &[Obstacle<'_>], run: &Run<
                 if party.obstacles {
                     obstacle::leave(party.lent, obstacles);
                 }
+                party.lent.measure_pushes();
             }
         });
     }

@@ -37,6 +37,9 @@ const FLAT: f32 = 1e-4;
 /// How far outside a point may be to be looked at again in the next round of a tick, as a share of how deep the body is.
 const NEARLY: f32 = 0.5;
 
+/// How much farther than a push of the world a point may come at rest, where a body is pressed together.
+const LONGEST_WAY: f32 = 2.0;
+
 /// A number in each lane.
 type Numbers = [f32; WIDTH];
 
@@ -55,6 +58,8 @@ pub(super) struct Blocks {
     points: Vec<Lanes<WIDTH>>,
     /// Whether others are near the points of a patch.
     wanted: Vec<bool>,
+    /// No push of a particle in earlier rounds of the tick is longer.
+    farthest_push: f32,
 }
 
 /// A point that is inside another body, or may soon be: what the next round of a tick looks at.
@@ -65,6 +70,8 @@ pub(super) struct Close {
     pub(super) share: f32,
     /// How far it is from the straight line between them.
     bent: Vec3,
+    /// How far outside it was, carried back to the shape at rest; negative inside.
+    gap: f32,
     /// The bits of the patches whose boxes it is in.
     patches: u32,
 }
@@ -74,7 +81,8 @@ pub(super) type Near = [u32; 2];
 
 impl Blocks {
     pub(super) fn clear(&mut self) {
-        let Self { around, boxes, backs, bulges, points, wanted } = self;
+        let Self { around, boxes, backs, bulges, points, wanted, farthest_push } = self;
+        *farthest_push = 0.0;
         around.clear();
         boxes.clear();
         backs.clear();
@@ -99,6 +107,12 @@ impl Lent {
         Arch::new().dispatch(LayOut(self));
     }
 
+    /// Takes note of how far a round pushed its particles.
+    pub(super) fn measure_pushes(&mut self) {
+        let square = self.pushes.iter().map(|push| push.length_squared()).fold(0.0, f32::max);
+        self.blocks.farthest_push = square.sqrt();
+    }
+
     /// Works out where the points are that others are near to.
     pub(super) fn place_points(&mut self) {
         if self.blocks.wanted.contains(&true) {
@@ -118,7 +132,7 @@ impl WithSimd for LayOut<'_> {
         let lent = &*self.0;
         let maps = &lent.interior.maps;
         let patches = &*lent.interior.patches;
-        let mut cells = Vec::new();
+        let mut cells = Vec::with_capacity(maps.len());
         for (maps, rest) in maps.chunks(WIDTH).zip(patches.cells.chunks(WIDTH)) {
             let map = columns(|lane| &maps[lane.min(maps.len() - 1)]);
             let back = rows(&inverse(&map));
@@ -369,19 +383,22 @@ impl Search<'_> {
         self.finish(&mut batch, finds, |of| point(points, of));
     }
 
-    /// Looks at points that were close.
+    /// Looks at points that were close and may be inside by what pushes did since.
     #[inline(always)]
     fn again(&self, close: &[Close], finds: &mut Finds) {
         let Self { pair, points, .. } = self;
-        for close in close.chunks(WIDTH) {
-            let mut batch = Batch::EMPTY;
-            for (k, point) in close.iter().enumerate() {
-                let [a, b] = point.of.map(|p| points.place(p as usize));
-                let x = a + point.share * (b - a) + point.bent;
-                batch.add([k as u32, 0, 0], point.patches, pair.turn * x + pair.shift);
+        let pushed = points.blocks.farthest_push + self.inside.0.blocks.farthest_push;
+        let reach = LONGEST_WAY * pushed;
+        let mut batch = Batch::EMPTY;
+        for (k, point) in (0..).zip(close).filter(|(_, point)| point.gap <= reach) {
+            let (a, b) = (points.place(point.of[0] as usize), points.place(point.of[1] as usize));
+            let x = a + point.share * (b - a) + point.bent;
+            batch.add([k, 0, 0], point.patches, pair.turn * x + pair.shift);
+            if batch.count == WIDTH {
+                self.finish(&mut batch, finds, |[k, ..]| close[k as usize]);
             }
-            self.finish(&mut batch, finds, |[k, ..]| close[k as usize]);
         }
+        self.finish(&mut batch, finds, |[k, ..]| close[k as usize]);
     }
 
     /// Finishes a batch of points of patches that has no room left.
@@ -403,15 +420,19 @@ impl Search<'_> {
         let nearest = nearest(inside, near, &batch.x);
         let home = home(inside, &nearest, &batch.x);
         let nearly = NEARLY * field.deepest();
+        if self.close.is_none() {
+            finds.close.reserve(batch.count);
+            finds.found.reserve(batch.count);
+        }
         for lane in 0..batch.count {
-            let Some(place) = field.near(home.get(lane), nearly) else { continue };
-            let close = Close { patches: batch.patches[lane], ..point(batch.of[lane]) };
+            let Some(at) = field.near(home.get(lane), nearly) else { continue };
+            let close = Close { patches: batch.patches[lane], gap: at.0, ..point(batch.of[lane]) };
             if self.close.is_none() {
                 finds.close.push(close);
             }
             let against = nearest[lane] as usize;
-            let at = field.inside(place);
-            let Some(out) = at.and_then(|at| depth(inside, against, at)) else { continue };
+            let is_inside = at.0 < 0.0;
+            let Some(out) = depth(inside, against, at).filter(|_| is_inside) else { continue };
             finds.found.push(self.pair.found(self.points, inside, (&close, against), out));
         }
         *batch = Batch::EMPTY;
@@ -485,7 +506,7 @@ fn point(lent: &Lent, [patch, block, lane]: [u32; 3]) -> Close {
     let patches = &*lent.interior.patches;
     let (patch, lane) = (&patches.patches[patch as usize], lane as usize);
     let own = patch.own.len().div_ceil(WIDTH);
-    let mut close = Close { of: [0; 2], share: 0.0, bent: Vec3::ZERO, patches: 0 };
+    let mut close = Close { of: [0; 2], share: 0.0, bent: Vec3::ZERO, gap: 0.0, patches: 0 };
     if (block as usize) < own {
         close.of = [patch.own[block as usize * WIDTH + lane]; 2];
         return close;
