@@ -596,6 +596,19 @@ mod tests {
         }
     }
 
+    /// Wherever it is drawn, half of the motion is that of what a middle curve goes through.
+    #[test]
+    fn the_middle_boundary_takes_half_wherever_it_is() {
+        for x in [-0.7, 0.0, 0.5] {
+            let knob = Knob::Translate { by: Vec3::Y };
+            let (mesh, map) = prepared(&Boundary { middle: ring(x), ..edit(knob) });
+            let middle = (0..mesh.positions.len()).filter(|&i| map.parts()[i] == Part::Middle);
+            let shares: Vec<f64> = middle.map(|i| map.share_at_rest(i)).collect();
+            let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+            assert!(shares.len() >= 20 && (mean - 0.5).abs() < 0.08, "at {x}: {mean}");
+        }
+    }
+
     /// Each curve has the tube it is given, and what lies in it belongs to the handle or stays.
     #[test]
     fn the_curves_have_thicknesses_of_their_own() {

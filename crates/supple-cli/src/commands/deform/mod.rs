@@ -187,8 +187,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     let warnings = io::write(&args.output, &asset)?;
     shell.warn(&args.output.display().to_string(), &warnings);
     shell.warn("deform", &report.warnings);
-    shell.warn("deform", out_of_reach(&report, &before).as_slice());
-    shell.warn("deform", folding.warning().as_slice());
+    shell.warn("deform", &hints(&report, &before, &folding));
     let told = Results {
         volume_error: report.volume_error(),
         report: &report,
@@ -199,11 +198,13 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to tell where nothing moved: where the shape is.
-fn out_of_reach(report: &Report, mesh: &TriMesh) -> Option<String> {
-    let bounds = Bounds::of(&mesh.positions).filter(|_| report.moved == 0)?;
-    let (min, max) = (bounds.min, bounds.max);
-    Some(format!("no vertex moved: the operations reach none; the shape spans {min} … {max}"))
+/// What else to tell: where the shape is, if nothing moved; that it folds.
+fn hints(report: &Report, mesh: &TriMesh, folding: &Folding) -> Vec<String> {
+    let nothing_moved = Bounds::of(&mesh.positions).filter(|_| report.moved == 0);
+    let spans = nothing_moved.map(|Bounds { min, max }| {
+        format!("no vertex moved: the operations reach none; the shape spans {min} … {max}")
+    });
+    spans.into_iter().chain(folding.warning()).collect()
 }
 
 /// One frame of the shape with its edits.
