@@ -3,11 +3,13 @@
 //! What turns on its way is shrunk by straight lines, and springs keep it. What turns little and stretches, as most of a face
 //! does, springs bulge: on faces interpolated rotations keep lengths better than straight lines, stay as near to half
 //! of the motion as they do, and cost one solve. What hardly turns at all goes straight (docs/blendshape.md has the
-//! figures).
+//! figures). So does what turns over as a whole and yet is no turn, as far as springs can tell: wings that go from below
+//! a bird to above it are nearer to a bird on its back, and half way it would lie on its side.
 
-use glam::{DMat3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 
 use super::Mode;
+use super::rigid::Rigid;
 
 /// Turns beyond which springs are worth their time, in radians: 35°. Jaws, smiles and pursed lips turn by 10 to 29°, limbs bent by
 /// 110° in all by 41° and more.
@@ -17,14 +19,40 @@ const TURNS: f64 = 35.0 * std::f64::consts::PI / 180.0;
 /// nothing through a neighbour that both shapes keep clear of it.
 const HARDLY_TURNS: f64 = 10.0 * std::f64::consts::PI / 180.0;
 
+/// Turns of the whole beyond which it turns over, in radians: 90°.
+const TURNS_OVER: f64 = 0.5 * std::f64::consts::PI;
+
+/// Ways below this share of the longest are none.
+const STAYS: f32 = 1e-6;
+
+/// The share of its size, squared, that a target may be off a shape that is only turned.
+const IS_TURNED: f64 = 0.01;
+
 /// The mode for a target that moves the vertices of a surface by these ways; none where straight lines serve as well.
 #[must_use]
 pub fn suggested(triangles: &[[u32; 3]], base: &[Vec3], ways: &[Vec3]) -> Option<Mode> {
+    if turns_over(base, ways) {
+        return None;
+    }
     match turn(triangles, base, ways) {
         turn if turn > TURNS => Some(Mode::Springs),
         turn if turn > HARDLY_TURNS => Some(Mode::Rotations),
         _ => None,
     }
+}
+
+/// Whether a shape of which nothing stays where it is comes nearest to a target turned over, and is not near it.
+fn turns_over(base: &[Vec3], ways: &[Vec3]) -> bool {
+    let longest = ways.iter().map(|way| way.length()).fold(0.0, f32::max);
+    if ways.iter().any(|way| way.length() <= STAYS * longest) {
+        return false;
+    }
+    let pairs = || base.iter().zip(ways).map(|(x, way)| (x.as_dvec3(), (*x + *way).as_dvec3()));
+    let fit = Rigid::fit(pairs());
+    let off: f64 = pairs().map(|(a, b)| (fit.apply(a) - b).length_squared()).sum();
+    let size: f64 = pairs().map(|(_, b): (DVec3, DVec3)| (b - fit.to).length_squared()).sum();
+    let angle = 2.0 * libm::acos(fit.turn.w.abs().min(1.0));
+    angle > TURNS_OVER && off > IS_TURNED * size
 }
 
 /// The mean angle by which triangles turn, each as important as it is large and far on its way, in radians.
@@ -75,6 +103,20 @@ mod tests {
             let found = suggested(&mesh.triangles, &mesh.positions, &morph.positions);
             assert_eq!(found, wanted, "{name} {target}: {degrees:.0}°");
         }
+    }
+
+    /// Two wings on a back, from below it to above it.
+    #[test]
+    fn wings_that_flap_are_no_bird_that_rolls() {
+        let at = |y: f32| [Vec3::ZERO, Vec3::Z, Vec3::new(-0.3, y, 0.5), Vec3::new(0.3, y, 0.5)];
+        let (base, target, triangles) = (at(-2.0), at(2.0), [[0, 1, 2], [0, 3, 1]]);
+        let ways: Vec<Vec3> = base.iter().zip(target).map(|(a, b)| b - *a).collect();
+        assert_eq!(suggested(&triangles, &base, &ways), Some(Mode::Springs), "a back that is held");
+        let free: Vec<Vec3> = ways.iter().map(|way| *way + 0.1 * Vec3::X).collect();
+        assert_eq!(suggested(&triangles, &base, &free), None);
+        let half = Quat::from_rotation_z(3.0);
+        let rolled = base.map(|x| half * x - x + Vec3::X);
+        assert_eq!(suggested(&triangles, &base, &rolled), Some(Mode::Springs), "a bird that rolls");
     }
 
     #[test]

@@ -337,7 +337,7 @@ fn write_morphs(text: &mut String, asset: &Asset, names: &[&str]) -> std::fmt::R
             "morphs"
         }
         None => {
-            let straight = "kind = \"morph\"              # straight lines: its targets hardly turn; or \"blendshape\" with morphs in place of weights";
+            let straight = "kind = \"morph\"              # straight lines, which serve its targets as well; or \"blendshape\" with morphs in place of weights";
             write!(text, "{sign}[[asset.pose]]\n{sign}{straight}\n")?;
             "weights"
         }
