@@ -257,7 +257,7 @@ fn wrong_sets_are_refused_with_what_would_be_right() {
 /// A bar that curls and straightens by morph targets, round and round, in a time that no rate of solves divides.
 fn curling_bar() -> Asset {
     let size = zoo::Size { triangles: Some(300) };
-    let mut asset = zoo::build("morph-bar", &size, &Run::default()).unwrap();
+    let mut asset = zoo::build("morph-bar", &size, &Run::default()).expect("it is in the zoo");
     asset.clips.truncate(1);
     let channel = &mut asset.clips[0].channels[0];
     channel.times = vec![0.0, 0.19, 0.37, 0.53, 0.71];

@@ -100,11 +100,10 @@ impl Outputs<'_> {
             let io = |source| BakeError::Io { path: path.to_owned(), source };
             for (kept, layout) in kept.iter_mut().zip(&*self.cache.layouts(frame).map_err(io)?) {
                 kept.changes |= layout.topology.is_some();
-                for (channel, _) in &layout.channels {
-                    if !kept.channels.contains(channel) {
-                        kept.channels.push(channel.clone());
-                    }
-                }
+                let channels = layout.channels.iter().map(|c| &c.0);
+                let new: Vec<_> =
+                    channels.filter(|c| !kept.channels.contains(c)).cloned().collect();
+                kept.channels.extend(new);
             }
         }
         Ok(kept)

@@ -271,11 +271,15 @@ fn push((first, second): (&mut Lent, &mut Lent), pair: &Pair, touch: &Found, is_
     let (pushed, other_pushed) = (mix(&first.pushes), second.pushes[r]);
     let parted = pushed.dot(touch.normal) - other_pushed.dot(touch.out);
     let depth = touch.depth + touch.parted - parted;
+    let is_inside = depth > 0.0;
+    if !is_inside {
+        return;
+    }
     let own = [first.particles.inverse_masses[i], first.particles.inverse_masses[j]];
     let other = second.particles.inverse_masses[r];
     let total = weights[0] * weights[0] * own[0] + weights[1] * weights[1] * own[1] + other;
-    let is_inside = depth > 0.0 && total > 0.0;
-    if !is_inside {
+    let gives_way = total > 0.0;
+    if !gives_way {
         return;
     }
     let motion = mix(&first.particles.motions) + pushed

@@ -687,4 +687,36 @@ mod tests {
         }
         assert!(total > 1_000, "{total}");
     }
+
+    #[test]
+    fn later_rounds_pass_over_nothing_that_pushes_brought_inside() {
+        let (shape, mut total) = (shape(), 0);
+        for k in 0..200 {
+            let share = |by: f32| (0.5 + k as f32 * by).fract();
+            let turn = Mat3::from_rotation_y(6.0 * share(0.618_034));
+            let shift = 0.12 * Vec3::new(share(0.3) - 0.5, share(0.7) - 0.5, share(0.11) - 0.5);
+            let still = worm(&shape, Mat3::IDENTITY, Vec3::ZERO);
+            let mut lents = [worm(&shape, turn, shift), still];
+            let mut parties =
+                lents.each_mut().map(|lent| Party { lent, others: true, obstacles: false });
+            let pairs = bodies::pairs(&mut parties, &Run::default());
+            let Some(pair) = pairs.iter().find(|pair| pair.point == 0) else { continue };
+            let first = search(pair, parties[0].lent, parties[1].lent, None);
+            // Less than half of how far outside points are remembered.
+            let way = 0.2 * shape.field.deepest() * share(0.23);
+            let push = way * Vec3::new(share(0.9) - 0.5, share(0.37) - 0.5, share(0.77) - 0.5);
+            parties[0].lent.pushes.fill(push.normalize_or_zero() * way);
+            parties[0].lent.measure_pushes();
+            let found = |parties: &[Party<'_>]| {
+                let close = Some(first.close.as_slice());
+                search(pair, parties[0].lent, parties[1].lent, close).found.len()
+            };
+            let some = found(&parties);
+            // Of a push that long nothing is passed over.
+            parties[0].lent.blocks.farthest_push = f32::INFINITY;
+            assert_eq!(some, found(&parties), "{k}: first {}", first.found.len());
+            total += some.abs_diff(first.found.len());
+        }
+        assert!(total > 100, "{total} points came in or went out");
+    }
 }

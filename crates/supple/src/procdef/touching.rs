@@ -21,10 +21,6 @@ const SHELL_GAP: f32 = 2.0;
 /// With more volume than this times size and square of its depth a body is a shell: a straight rod has `π`.
 const SHELL: f32 = 12.0;
 
-/// A quadrangle of the surface of a rod no wider than this many gaps needs no points on its diagonal: every place there is
-/// nearer than a gap to a point of one of its sides.
-const NARROW: f32 = 1.5;
-
 /// Most points between two vertices of the surface: a hair of a body is not filled with points.
 const MOST_BETWEEN: f32 = 16.0;
 
@@ -44,16 +40,12 @@ impl Body {
         let rod = self.size as f32 * field.deepest() * field.deepest();
         let is_shell = self.volume as f32 > SHELL * rod;
         let gap = if is_shell { SHELL_GAP } else { GAP } * field.deepest();
-        let narrow = if is_shell { 0.0 } else { NARROW * gap };
-        let diagonals = diagonals(&self.surface, &rest, narrow);
-        let is_diagonal = |edge: &[u32; 2]| diagonals.binary_search(edge).is_ok();
         let edge = |[a, b]: [u32; 2]| {
             let along = rest[b as usize] - rest[a as usize];
             let parts = (along.norm() / gap).ceil().clamp(1.0, MOST_BETWEEN + 1.0) as u32;
             Edge { of: [a, b].map(particle), along, points: parts - 1 }
         };
-        let carrying = edges(&self.surface).into_iter().filter(|edge| !is_diagonal(edge));
-        let edges: Vec<Edge> = carrying.map(edge).collect();
+        let edges: Vec<Edge> = edges(&self.surface).into_iter().map(edge).collect();
         let triangles: Vec<[u32; 3]> = self.surface.iter().map(|t| t.map(particle)).collect();
         let outside: Vec<Vec3> = self.outside.iter().map(|&r| rest[r as usize]).collect();
         let patches = Arc::new(Patches::new(&outside, &triangles, &edges, &field, run));
@@ -112,24 +104,6 @@ fn edges(surface: &[[u32; 3]]) -> Vec<[u32; 2]> {
     edges.sort_unstable();
     edges.dedup();
     edges
-}
-
-/// Edges that are the longest of both their triangles, ascending, where the shortest edges of these stand at different ends and are
-/// no longer than `narrow`: diagonals of narrow quadrangles.
-fn diagonals(surface: &[[u32; 3]], rest: &[Vec3], narrow: f32) -> Vec<[u32; 2]> {
-    let mut longest: Vec<([u32; 2], u32)> = Vec::new();
-    for &[a, b, c] in surface {
-        let length = |[a, b]: [u32; 2]| rest[a as usize].distance_to(rest[b as usize]);
-        let mut edges = [[a, b], [b, c], [c, a]];
-        edges.sort_by(|&e, &f| length(e).total_cmp(&length(f)));
-        let [short, middle, [p, q]] = edges;
-        if length(short) <= narrow && length(middle) < length([p, q]) {
-            longest.push(([p.min(q), p.max(q)], if short.contains(&p) { p } else { q }));
-        }
-    }
-    longest.sort_unstable();
-    let both = longest.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1);
-    both.map(|pair| pair[0].0).collect()
 }
 
 /// A direction of the region at rest, as its map turns it.
