@@ -267,9 +267,16 @@ fn watched(
     let mut report = Report::default();
     for number in numbers {
         let file = file(number);
-        let start = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| try_file(number, &file)));
-        let secs = start.elapsed().as_secs_f64();
+        let attempt = || {
+            let start = Instant::now();
+            let result = catch_unwind(AssertUnwindSafe(|| try_file(number, &file)));
+            (result, start.elapsed().as_secs_f64())
+        };
+        let (result, mut secs) = attempt();
+        if secs > longest_secs {
+            // The machine may have been busy, or this program stopped: what is slow is slow again.
+            secs = secs.min(attempt().1);
+        }
         report.tried += 1;
         report.longest_secs = report.longest_secs.max(secs);
         let what = match result {
@@ -428,6 +435,25 @@ mod tests {
         assert!(!report.finds.is_empty(), "{report:?}");
         let find = &report.finds[0];
         assert_eq!(mutation(&picky, 1, find.number), find.file, "it can be had again");
+    }
+
+    #[test]
+    fn what_is_slow_once_was_the_machine_and_twice_is_a_find() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        use std::time::Duration;
+        let slow = |times: u32| {
+            let left = AtomicU32::new(times);
+            let try_file = |_, _: &[u8]| {
+                let is_slow =
+                    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+                std::thread::sleep(Duration::from_millis(if is_slow.is_ok() { 400 } else { 0 }));
+                Ok(true)
+            };
+            watched(0..1, 0.2, |_| Vec::new(), try_file)
+        };
+        let busy = slow(1);
+        assert!(busy.finds.is_empty() && busy.longest_secs < 0.2, "{busy:?}");
+        assert_eq!(slow(2).finds.len(), 1);
     }
 
     /// The checks' share of the hunt; `supple bench fuzz --minutes 60` goes on.
