@@ -81,6 +81,12 @@ fn a_bake_into_its_own_folder_is_refused() {
     assert!(said.contains("baked"), "names a folder that would do: {said}");
     ok(at, &["bake", "bar.toml", "-o", "baked", "--frames", "0..2"]);
     ok(at, &["bake", "bar.toml", "-o", ".", "--frames", "0..2", "--format", "pc2"]);
+    let file = supple(at, &["bake", "bar.toml", "-o", "bar.glb"]);
+    let said = String::from_utf8_lossy(&file.stderr).into_owned();
+    assert!(
+        !file.status.success() && said.contains("bar.glb is a file: -o names a folder"),
+        "{said}"
+    );
 }
 
 /// What a glTF file names is read too.

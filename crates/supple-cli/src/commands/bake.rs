@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use serde::Serialize;
 use supple::bake::{self, Baked, Estimate, Summary};
 use supple::player::Player;
@@ -65,6 +65,11 @@ struct Results<'a> {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> anyhow::Result<ExitCode> {
+    let out = args.output.display();
+    ensure!(
+        !args.output.is_file(),
+        "{out} is a file: -o names a folder (--format says what is written)"
+    );
     let policy = shell.policy();
     let mut notes = Vec::new();
     let scene = Scene::load_noting(&args.scene, policy, &mut notes)?;
